@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What mprotect() must return, and what it must leave behind, right or wrong.
+ */
+#ifndef MPROTECT_PERF_API_H
+#define MPROTECT_PERF_API_H
+
+#include "mprotect_perf_check.h"
+
+extern const unsigned int mp_nr_api_cases;
+
+/**
+ * mp_api_name() - name of a case
+ * @i: which, below mp_nr_api_cases
+ *
+ * Return: constant text.
+ */
+const char *mp_api_name(unsigned int i);
+
+/**
+ * mp_api_run() - run a case in a child of its own
+ * @i: which
+ *
+ * Return: what came of it; a child that died or hung is a failure.
+ */
+struct mp_verdict mp_api_run(unsigned int i);
+
+#endif /* MPROTECT_PERF_API_H */

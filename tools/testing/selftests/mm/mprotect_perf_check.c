@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The checks of a row. Every page is looked at, not a sample of them: a bug in
+ * a batched loop shows in the one page at the end of a batch.
+ *
+ * What this cannot tell: a page that the kernel moves or reclaims under us
+ * takes a fault that is nobody's bug, so the fault count asks for one clean
+ * cycle out of three; a fault that comes back every time fails.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "mprotect_perf_check.h"
+#include "mprotect_perf_probe.h"
+
+#define CYCLES_FOR_FAULTS 3
+
+const char *const mp_check_name[MP_CHECKS] = {
+	[MP_CHECK_RETURN]	= "return",
+	[MP_CHECK_ACCESS]	= "access",
+	[MP_CHECK_CONTENT]	= "content",
+	[MP_CHECK_VMA]		= "vma",
+	[MP_CHECK_STATE]	= "state",
+	[MP_CHECK_PAGEMAP]	= "pagemap",
+	[MP_CHECK_KPAGEFLAGS]	= "kpageflags",
+	[MP_CHECK_FAULTS]	= "faults",
+};
+
+void mp_verdict_set(struct mp_verdict *v, enum mp_outcome outcome, const char *fmt, ...)
+{
+	va_list args;
+
+	if (outcome <= v->outcome)
+		return;
+	v->outcome = outcome;
+	if (!fmt)
+		return;
+	va_start(args, fmt);
+	vsnprintf(v->text.text, sizeof(v->text.text), fmt, args);
+	va_end(args);
+}
+
+void mp_eyes_open(struct mp_eyes *eyes)
+{
+	cap_t caps = cap_get_proc();
+	cap_flag_value_t admin = CAP_CLEAR;
+
+	eyes->kpageflags = -1;
+	eyes->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	if (eyes->pagemap < 0)
+		mp_error(&eyes->no_pagemap, "/proc/self/pagemap: %s", strerror(errno));
+	if (caps)
+		cap_get_flag(caps, CAP_SYS_ADMIN, CAP_EFFECTIVE, &admin);
+	if (admin != CAP_SET) {
+		mp_error(&eyes->no_kpageflags, "no CAP_SYS_ADMIN: page frames are hidden");
+	} else {
+		eyes->kpageflags = open("/proc/kpageflags", O_RDONLY | O_CLOEXEC);
+		if (eyes->kpageflags < 0)
+			mp_error(&eyes->no_kpageflags, "/proc/kpageflags: %s",
+				 strerror(errno));
+	}
+	if (caps) {
+		cap_clear(caps);
+		cap_set_proc(caps);
+		cap_free(caps);
+	}
+}
+
+void mp_eyes_close(struct mp_eyes *eyes)
+{
+	if (eyes->pagemap >= 0)
+		close(eyes->pagemap);
+	if (eyes->kpageflags >= 0)
+		close(eyes->kpageflags);
+	eyes->pagemap = -1;
+	eyes->kpageflags = -1;
+}
+
+uint64_t mp_faults(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	return (uint64_t)(ru.ru_minflt + ru.ru_majflt);
+}
+
+static const char *const access_name[] = {
+	[MP_ALLOWED] = "worked", [MP_REFUSED] = "got SIGSEGV (SEGV_ACCERR)",
+	[MP_UNMAPPED] = "got SIGSEGV (SEGV_MAPERR)",
+	[MP_ASTRAY] = "got another signal, code or address",
+};
+
+/* Returns false at the first surprise: one reason is enough. */
+static bool check_page(const struct mp_map *map, char *p, int prot, const char *phase,
+		       struct mp_report *rep)
+{
+	enum mp_access can_read = prot & PROT_READ ? MP_ALLOWED : MP_REFUSED;
+	enum mp_access can_write = prot & PROT_WRITE ? MP_ALLOWED : MP_REFUSED;
+	size_t page = (size_t)(p - map->base) / map->page;
+	enum mp_access got;
+
+	got = mp_probe_read(p);
+	if (got != can_read) {
+		mp_verdict_set(&rep->v[MP_CHECK_ACCESS], MP_FAIL, "after %s: read of page %zu %s",
+			       phase, page, access_name[got]);
+		return false;
+	}
+	if (got == MP_ALLOWED && !mp_map_holds(map, p)) {
+		mp_verdict_set(&rep->v[MP_CHECK_CONTENT], MP_FAIL,
+			       "after %s: page %zu does not hold what was written to it",
+			       phase, page);
+		return false;
+	}
+	/* a row that is to stay clean must not be written to */
+	if (can_write == MP_ALLOWED && map->sc->clean)
+		return true;
+	got = mp_probe_write(p, mp_map_content(map, p));
+	if (got != can_write) {
+		mp_verdict_set(&rep->v[MP_CHECK_ACCESS], MP_FAIL,
+			       "after %s: write to page %zu %s", phase, page, access_name[got]);
+		return false;
+	}
+	return true;
+}
+
+void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
+		     struct mp_report *rep)
+{
+	unsigned int i;
+	size_t off;
+	bool go = true;
+
+	mp_probe_arm(1);
+	for (i = 0; i < map->sc->regions && go; i++) {
+		char *first = mp_map_first(map, i);
+
+		for (off = 0; off < map->len && go; off += map->page) {
+			char *p = mp_map_region(map, i) + off;
+			bool inner = p >= first && p < first + map->toggled;
+
+			go = check_page(map, p, inner ? prot : PROT_READ | PROT_WRITE,
+					mp_phase_name[phase], rep);
+		}
+	}
+	mp_probe_arm(0);
+	mp_verdict_set(&rep->v[MP_CHECK_ACCESS], MP_PASS, NULL);
+	mp_verdict_set(&rep->v[MP_CHECK_CONTENT], MP_PASS, NULL);
+}
+
+/* One mprotect() phase: result, faults. */
+static int toggle(const struct mp_map *map, int prot, enum mp_phase phase,
+		  struct mp_report *rep, volatile int *now)
+{
+	uint64_t before = mp_faults();
+	int ret;
+
+	*now = phase;
+	errno = 0;
+	ret = mp_map_toggle(map, prot);
+	if (ret || errno)
+		mp_verdict_set(&rep->v[MP_CHECK_RETURN], MP_FAIL,
+			       "%s: mprotect() returned %d, errno %d (%s)",
+			       mp_phase_name[phase], ret, errno, strerror(errno));
+	rep->faults[phase] = mp_faults() - before;
+	return ret;
+}
+
+static void touch(const struct mp_map *map, struct mp_report *rep, volatile int *now)
+{
+	uint64_t before = mp_faults();
+
+	*now = MP_TOUCH;
+	mp_map_touch(map);
+	rep->faults[MP_TOUCH] = mp_faults() - before;
+}
+
+/* All that happens after populate, without a look at the state. */
+static int bare_cycle(const struct mp_map *map, struct mp_report *rep, volatile int *now)
+{
+	if (toggle(map, map->sc->shut, MP_PROTECT, rep, now) ||
+	    toggle(map, PROT_READ | PROT_WRITE, MP_RESTORE, rep, now))
+		return -1;
+	touch(map, rep, now);
+	return 0;
+}
+
+static bool undue_faults(const struct mp_map *map, const struct mp_report *rep)
+{
+	return rep->faults[MP_PROTECT] || rep->faults[MP_RESTORE] ||
+	       (map->sc->settled && rep->faults[MP_TOUCH]);
+}
+
+static void check_faults(const struct mp_map *map, struct mp_report *rep, volatile int *now)
+{
+	int left = CYCLES_FOR_FAULTS;
+
+	while (undue_faults(map, rep)) {
+		if (!--left) {
+			mp_verdict_set(&rep->v[MP_CHECK_FAULTS], MP_FAIL,
+				       "protect took %llu faults, restore %llu, touch %llu",
+				       (unsigned long long)rep->faults[MP_PROTECT],
+				       (unsigned long long)rep->faults[MP_RESTORE],
+				       (unsigned long long)rep->faults[MP_TOUCH]);
+			return;
+		}
+		if (bare_cycle(map, rep, now))
+			return;
+	}
+	mp_verdict_set(&rep->v[MP_CHECK_FAULTS], MP_PASS, NULL);
+}
+
+int mp_check_cycle(struct mp_map *map, const struct mp_eyes *eyes, struct mp_report *rep,
+		   volatile int *now, struct mp_err *err)
+{
+	const int open = PROT_READ | PROT_WRITE, shut = map->sc->shut;
+	uint64_t before = mp_faults();
+
+	*now = MP_POPULATE;
+	if (mp_map_populate(map, err))
+		return -1;
+	rep->faults[MP_POPULATE] = mp_faults() - before;
+	mp_check_state(map, eyes, open, MP_POPULATE, rep);
+	mp_check_access(map, open, MP_POPULATE, rep);
+
+	if (toggle(map, shut, MP_PROTECT, rep, now))
+		return 0;
+	mp_check_state(map, eyes, shut, MP_PROTECT, rep);
+	mp_check_access(map, shut, MP_PROTECT, rep);
+
+	if (toggle(map, open, MP_RESTORE, rep, now))
+		return 0;
+	mp_check_state(map, eyes, open, MP_RESTORE, rep);
+
+	touch(map, rep, now);
+	mp_check_state(map, eyes, open, MP_TOUCH, rep);
+	mp_check_access(map, open, MP_TOUCH, rep);
+
+	mp_verdict_set(&rep->v[MP_CHECK_RETURN], MP_PASS, NULL);
+	check_faults(map, rep, now);
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What must hold for a row, and is looked at before, between and after.
+ */
+#ifndef MPROTECT_PERF_CHECK_H
+#define MPROTECT_PERF_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mprotect_perf_err.h"
+#include "mprotect_perf_record.h"
+#include "mprotect_perf_scenario.h"
+
+enum mp_check {
+	MP_CHECK_RETURN,	/* mprotect() returns 0 and leaves errno alone */
+	MP_CHECK_ACCESS,	/* what is allowed works, what is not gets SIGSEGV */
+	MP_CHECK_CONTENT,	/* every page keeps its own content */
+	MP_CHECK_VMA,		/* maps: one VMA where one is due, right permissions */
+	MP_CHECK_STATE,		/* smaps: base pages, all of them in memory */
+	MP_CHECK_PAGEMAP,	/* every page present, shared or not, mapped once */
+	MP_CHECK_KPAGEFLAGS,	/* no page frame is part of a larger folio */
+	MP_CHECK_FAULTS,	/* no fault where none is due */
+	MP_CHECKS
+};
+
+extern const char *const mp_check_name[MP_CHECKS];
+
+enum mp_outcome {
+	MP_UNSEEN,	/* nothing was established, as when the child died */
+	MP_PASS,
+	MP_SKIP,	/* could not look */
+	MP_FAIL,
+};
+
+/**
+ * struct mp_verdict - the outcome of one check over all phases
+ * @outcome: the worst that was seen
+ * @text: why, for a SKIP or a FAIL: the first reason is kept
+ */
+struct mp_verdict {
+	enum mp_outcome outcome;
+	struct mp_err text;
+};
+
+/**
+ * mp_verdict_set() - add an outcome to a verdict
+ * @v: only ever gets worse
+ * @outcome: what was seen
+ * @fmt: why, for SKIP and FAIL; may be NULL
+ */
+void mp_verdict_set(struct mp_verdict *v, enum mp_outcome outcome, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
+ * struct mp_report - all checks of one row
+ * @v: a verdict for each check
+ * @faults: page faults of each phase of the last checked cycle
+ */
+struct mp_report {
+	struct mp_verdict v[MP_CHECKS];
+	uint64_t faults[MP_PHASES];
+};
+
+/**
+ * struct mp_eyes - what this process may look at
+ * @pagemap: /proc/self/pagemap, or -1
+ * @kpageflags: /proc/kpageflags, or -1
+ * @no_pagemap: why not
+ * @no_kpageflags: why not
+ */
+struct mp_eyes {
+	int pagemap;
+	int kpageflags;
+	struct mp_err no_pagemap;
+	struct mp_err no_kpageflags;
+};
+
+/**
+ * mp_eyes_open() - open what may be looked at, then give up all capabilities
+ * @eyes: filled
+ *
+ * libcap says whether CAP_SYS_ADMIN is there. The descriptors keep the right
+ * that they were opened with; nothing after this needs any.
+ */
+void mp_eyes_open(struct mp_eyes *eyes);
+
+/**
+ * mp_eyes_close() - close them
+ * @eyes: may be called twice
+ */
+void mp_eyes_close(struct mp_eyes *eyes);
+
+/**
+ * mp_check_state() - VMA, smaps, pagemap and kpageflags of a mapped row
+ * @map: populated
+ * @eyes: what may be looked at
+ * @prot: the protection that must be in force
+ * @phase: only named in the reasons
+ * @rep: the four verdicts are added to
+ */
+void mp_check_state(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
+		    enum mp_phase phase, struct mp_report *rep);
+
+/**
+ * mp_check_access() - access and content of every page
+ * @map: populated
+ * @prot: the protection that must be in force
+ * @phase: only named in the reasons
+ * @rep: the two verdicts are added to
+ */
+void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
+		     struct mp_report *rep);
+
+/**
+ * mp_check_cycle() - one whole cycle with every check in every phase
+ * @map: opened; populated anew here
+ * @eyes: what may be looked at
+ * @rep: the verdicts are added to; after a call that failed, those that were
+ *	not reached stay MP_UNSEEN
+ * @now: told which phase is running
+ * @err: filled when the row could not be populated
+ *
+ * Return: 0, or -1 when the row could not be populated.
+ */
+int mp_check_cycle(struct mp_map *map, const struct mp_eyes *eyes, struct mp_report *rep,
+		   volatile int *now, struct mp_err *err);
+
+/**
+ * mp_faults() - page faults of this process so far, minor and major
+ *
+ * Return: the number.
+ */
+uint64_t mp_faults(void);
+
+#endif /* MPROTECT_PERF_CHECK_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loop that is timed. Between two readings of the clock there is nothing
+ * but the phase; page faults and context switches are counted outside.
+ *
+ * What this cannot tell: why a figure is what it is. The samples go to the
+ * parent raw, and the record keeps them raw.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "mprotect_perf_child.h"
+#include "mprotect_perf_measure.h"
+
+#define CLOCK_READINGS 1000
+#define CLOCK_READINGS_MAX 100000000
+/* on top of the time that the job itself is given */
+#define CHILD_SECONDS 60
+
+/* What parent and child share. */
+struct shared {
+	struct mp_note note;
+	struct mp_report report;
+};
+
+uint64_t mp_clock_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct mp_clock mp_clock_probe(void)
+{
+	struct mp_clock c = { .step = UINT64_MAX };
+	uint64_t first = mp_clock_now(), last = first, now;
+	unsigned int readings = 0, steps = 0;
+
+	/* a clock of jiffies stands still for long: wait for a few steps at least */
+	while (readings < CLOCK_READINGS || (steps < 3 && readings < CLOCK_READINGS_MAX)) {
+		now = mp_clock_now();
+		readings++;
+		if (now == last)
+			continue;
+		steps++;
+		if (now - last < c.step)
+			c.step = now - last;
+		last = now;
+	}
+	c.cost = (double)(last - first) / readings;
+	return c;
+}
+
+struct counts {
+	uint64_t faults;
+	uint64_t csw;
+};
+
+static struct counts counts(void)
+{
+	struct rusage ru;
+
+	getrusage(RUSAGE_SELF, &ru);
+	return (struct counts){
+		.faults = (uint64_t)(ru.ru_minflt + ru.ru_majflt),
+		.csw = (uint64_t)(ru.ru_nvcsw + ru.ru_nivcsw),
+	};
+}
+
+static int run_phase(const struct mp_map *map, int phase)
+{
+	switch (phase) {
+	case MP_PROTECT:
+		return mp_map_toggle(map, map->sc->shut);
+	case MP_RESTORE:
+		return mp_map_toggle(map, PROT_READ | PROT_WRITE);
+	default:
+		mp_map_touch(map);
+		return 0;
+	}
+}
+
+static int time_phase(const struct mp_map *map, int phase, struct mp_figures *f,
+		      struct mp_note *note)
+{
+	struct counts before, after;
+	uint64_t t0, t1;
+	int ret;
+
+	note->now = phase;
+	before = counts();
+	t0 = mp_clock_now();
+	ret = run_phase(map, phase);
+	t1 = mp_clock_now();
+	if (ret)
+		return mp_error(&note->err, "mprotect() failed while being timed: %s",
+				strerror(errno));
+	after = counts();
+	f->time = t1 - t0;
+	f->faults = after.faults - before.faults;
+	f->csw = after.csw - before.csw;
+	return 0;
+}
+
+/* One cycle: the row's phases, in order. A fresh mapping needs no restore. */
+static int time_cycle(struct mp_map *map, struct mp_sample *s, struct mp_note *note)
+{
+	const struct mp_scenario *sc = map->sc;
+	int phase;
+
+	if (sc->fresh) {
+		note->now = MP_POPULATE;
+		if (mp_map_populate(map, &note->err))
+			return -1;
+	}
+	for (phase = MP_PROTECT; phase < MP_PHASES; phase++)
+		if (sc->timed & 1U << phase && time_phase(map, phase, &s->phase[phase], note))
+			return -1;
+	return 0;
+}
+
+static void blank(struct mp_sample *s, const struct mp_job *job, const struct mp_map *map)
+{
+	int phase;
+
+	memset(s, 0, sizeof(*s));
+	snprintf(s->scenario, sizeof(s->scenario), "%s", job->sc->name);
+	s->proc = job->proc;
+	s->pages = map->pages;
+	s->calls = job->sc->regions;
+	for (phase = 0; phase < MP_PHASES; phase++)
+		s->phase[phase] = (struct mp_figures){ MP_NOT_TAKEN, MP_NOT_TAKEN, MP_NOT_TAKEN };
+}
+
+/* Returns how many cycles fit into the array, from how long the warm-up took. */
+static int warm_up(const struct mp_job *job, struct mp_map *map, struct mp_sample *scratch,
+		   struct mp_note *note, uint32_t *room)
+{
+	uint32_t warmup = job->warmup ? job->warmup : 1, i;
+	uint64_t start = mp_clock_now(), each;
+
+	for (i = 0; i < warmup; i++)
+		if (time_cycle(map, scratch, note))
+			return -1;
+	*room = job->cycles;
+	if (job->ns) {
+		/* twice as many: the first cycles are the slow ones */
+		each = (mp_clock_now() - start) / warmup + 1;
+		if (job->ns / each * 2 + 16 < *room)
+			*room = (uint32_t)(job->ns / each * 2 + 16);
+	}
+	return 0;
+}
+
+static int time_cycles(const struct mp_job *job, struct mp_map *map, int out,
+		       struct mp_note *note)
+{
+	struct mp_sample proto, *s;
+	uint32_t room, n;
+	uint64_t start;
+	int ret;
+
+	blank(&proto, job, map);
+	if (warm_up(job, map, &proto, note, &room))
+		return -1;
+	/* populated: the parent's business is not to fault into the timed loop */
+	s = mmap(NULL, room * sizeof(*s), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (s == MAP_FAILED)
+		return mp_error(&note->err, "no memory for %u samples: %s", room,
+				strerror(errno));
+	start = mp_clock_now();
+	for (n = 0; n < room && (!n || !job->ns || mp_clock_now() - start < job->ns); n++) {
+		blank(&s[n], job, map);
+		s[n].cycle = n;
+		if (time_cycle(map, &s[n], note))
+			return -1;
+	}
+	note->now = MP_PHASES;
+	ret = mp_child_write(out, s, n * sizeof(*s), &note->err);
+	munmap(s, room * sizeof(*s));
+	return ret;
+}
+
+static bool any_failed(const struct mp_report *rep)
+{
+	unsigned int i;
+
+	for (i = 0; i < MP_CHECKS; i++)
+		if (rep->v[i].outcome == MP_FAIL)
+			return true;
+	return false;
+}
+
+/* In the child: check, time, check again. */
+static int child(void *arg, int out, struct mp_note *note)
+{
+	const struct mp_job *job = arg;
+	struct shared *sh = (struct shared *)note;
+	struct mp_eyes eyes;
+	struct mp_map map;
+	cpu_set_t set;
+	int ret;
+
+	if (job->cpu >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET(job->cpu, &set);
+		if (sched_setaffinity(0, sizeof(set), &set))
+			return mp_error(&note->err, "cannot pin to CPU %d: %s", job->cpu,
+					strerror(errno));
+	}
+	mp_eyes_open(&eyes);
+	if (mp_map_open(&map, job->sc, &note->err))
+		return -1;
+	ret = mp_check_cycle(&map, &eyes, &sh->report, &note->now, &note->err);
+	if (!ret && job->cycles && !any_failed(&sh->report)) {
+		ret = time_cycles(job, &map, out, note);
+		if (!ret)
+			ret = mp_check_cycle(&map, &eyes, &sh->report, &note->now, &note->err);
+	}
+	mp_map_close(&map);
+	mp_eyes_close(&eyes);
+	return ret;
+}
+
+int mp_measure_run(const struct mp_job *job, struct mp_result *res, struct mp_err *err)
+{
+	struct shared *sh = mp_note_new(sizeof(*sh), err);
+	struct mp_child c = {
+		.run = child, .arg = (void *)job, .note = &sh->note,
+		.seconds = CHILD_SECONDS + (unsigned int)(3 * job->ns / 1000000000),
+	};
+	void *data = NULL;
+	size_t len = 0;
+	int ret;
+
+	*res = (struct mp_result){ .n = 0 };
+	if (!sh)
+		return -1;
+	ret = mp_child_run(&c, &data, &len, err);
+	res->report = sh->report;
+	mp_note_free(sh, sizeof(*sh));
+	if (!ret && len % sizeof(*res->sample))
+		ret = mp_error(err, "the child answered with half a sample (%zu bytes)", len);
+	if (ret || any_failed(&res->report)) {
+		free(data);
+		return ret;
+	}
+	res->sample = data;
+	res->n = len / sizeof(*res->sample);
+	return 0;
+}

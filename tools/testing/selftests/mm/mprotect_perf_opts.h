@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The command line, strictly: what is not understood is refused with one line.
+ */
+#ifndef MPROTECT_PERF_OPTS_H
+#define MPROTECT_PERF_OPTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mprotect_perf_err.h"
+
+/* A selection of rows is a mask; the API cases are one bit more. */
+#define MP_SELECT_API (1ULL << 63)
+
+/**
+ * struct mp_opts - what was asked for
+ * @perf: -p, time the selected rows
+ * @list: -l
+ * @help: -h
+ * @verbose: -v
+ * @select: rows to run, 1 << index, and MP_SELECT_API
+ * @output: -o, the record to write, or NULL; points into argv
+ * @insn: --unit insn, the clock counts instructions
+ * @time: --time, seconds for all timing together
+ * @cycles: --cycles, measured cycles of a process at most
+ * @warmup: --warmup, cycles before them
+ * @cpu: --cpu, or -1 for the last one that is allowed
+ */
+struct mp_opts {
+	bool perf;
+	bool list;
+	bool help;
+	bool verbose;
+	uint64_t select;
+	const char *output;
+	bool insn;
+	double time;
+	uint32_t cycles;
+	uint32_t warmup;
+	int cpu;
+};
+
+/**
+ * mp_opts_parse() - parse a command line
+ * @o: filled
+ * @argc: as main() has it
+ * @argv: as main() has it; may be reordered
+ * @err: filled on failure: which option, what is wrong, the mend
+ *
+ * Return: 0, or -1.
+ */
+int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err);
+
+/**
+ * mp_opts_help() - the text of -h
+ *
+ * Return: constant text of several lines.
+ */
+const char *mp_opts_help(void);
+
+#endif /* MPROTECT_PERF_OPTS_H */
