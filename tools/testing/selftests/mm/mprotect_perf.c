@@ -88,12 +88,12 @@ static void result(const char *kind, const char *row, const char *what,
 		ksft_test_result_code(code[outcome], name, NULL);
 }
 
-static void run_api(void)
+static void run_api(const struct mp_opts *o)
 {
 	unsigned int i;
 
 	for (i = 0; i < mp_nr_api_cases; i++) {
-		struct mp_verdict v = mp_api_run(i);
+		struct mp_verdict v = mp_api_run(i, o->timeout);
 
 		result("validate", "api", mp_api_name(i), v.outcome, v.text.text);
 	}
@@ -190,7 +190,7 @@ static void print_table(const struct mp_opts *o, const struct mp_scenario *sc,
 static void run_row(const struct mp_opts *o, const struct mp_scenario *sc,
 		    struct mp_record_writer *record, int cpu)
 {
-	struct mp_job job = { .sc = sc, .cpu = cpu };
+	struct mp_job job = { .sc = sc, .cpu = cpu, .seconds = o->timeout };
 	struct mp_result res = { .n = 0 };
 	struct mp_err why;
 	const char *died = NULL;
@@ -312,7 +312,7 @@ int main(int argc, char **argv)
 	if (opts.verbose)
 		tell_env(&(struct mp_env_sink){ print_env, NULL }, &opts, cpu, argc, argv);
 	if (opts.select & MP_SELECT_API)
-		run_api();
+		run_api(&opts);
 	for (i = 0; i < mp_nr_scenarios; i++)
 		if (selected(&opts, i))
 			run_row(&opts, &mp_scenarios[i], record, cpu);

@@ -20,9 +20,10 @@ const char *mp_api_name(unsigned int i);
 /**
  * mp_api_run() - run a case in a child of its own
  * @i: which
+ * @seconds: after which it hangs
  *
  * Return: what came of it; a child that died or hung is a failure.
  */
-struct mp_verdict mp_api_run(unsigned int i);
+struct mp_verdict mp_api_run(unsigned int i, unsigned int seconds);
 
 #endif /* MPROTECT_PERF_API_H */

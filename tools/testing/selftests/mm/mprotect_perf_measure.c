@@ -19,8 +19,6 @@
 
 #define CLOCK_READINGS 1000
 #define CLOCK_READINGS_MAX 100000000
-/* on top of the time that the job itself is given */
-#define CHILD_SECONDS 60
 
 /* What parent and child share. */
 struct shared {
@@ -234,7 +232,7 @@ int mp_measure_run(const struct mp_job *job, struct mp_result *res, struct mp_er
 	struct shared *sh = mp_note_new(sizeof(*sh), err);
 	struct mp_child c = {
 		.run = child, .arg = (void *)job, .note = &sh->note,
-		.seconds = CHILD_SECONDS + (unsigned int)(3 * job->ns / 1000000000),
+		.seconds = job->seconds + (unsigned int)(3 * job->ns / 1000000000),
 	};
 	void *data = NULL;
 	size_t len = 0;

@@ -20,6 +20,7 @@
  * @cpu: to be pinned to, or -1
  * @warmup: cycles that are run and forgotten
  * @cycles: cycles to measure at most; 0 checks and does not time
+ * @seconds: after which the child hangs, on top of three times @ns
  * @ns: time for the measured cycles, in the clock's nanoseconds; 0: no limit
  */
 struct mp_job {
@@ -28,6 +29,7 @@ struct mp_job {
 	int cpu;
 	uint32_t warmup;
 	uint32_t cycles;
+	unsigned int seconds;
 	uint64_t ns;
 };
 

@@ -14,7 +14,7 @@
 #include "mprotect_perf_opts.h"
 #include "mprotect_perf_scenario.h"
 
-enum { OPT_TIME = 256, OPT_CYCLES, OPT_WARMUP, OPT_CPU, OPT_UNIT };
+enum { OPT_TIMEOUT = 256, OPT_TIME, OPT_CYCLES, OPT_WARMUP, OPT_CPU, OPT_UNIT };
 
 static const struct option longopts[] = {
 	{ "perf", no_argument, NULL, 'p' },
@@ -23,6 +23,7 @@ static const struct option longopts[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
+	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "time", required_argument, NULL, OPT_TIME },
 	{ "cycles", required_argument, NULL, OPT_CYCLES },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
@@ -41,6 +42,7 @@ const char *mp_opts_help(void)
 	"  -s, --scenario NAME,... only these scenarios ('api': the API cases)\n"
 	"  -p, --perf              time the scenarios as well\n"
 	"  -v, --verbose           say more in '#' lines\n"
+	"      --timeout SECONDS   after which a child hangs (default 60)\n"
 	"  -h, --help              this text\n"
 	"\n"
 	"with -p:\n"
@@ -134,6 +136,10 @@ static int parse_one(struct mp_opts *o, int opt, struct mp_err *err)
 	case 'o':
 		o->output = optarg;
 		break;
+	case OPT_TIMEOUT:
+		ret = parse_count("timeout", optarg, 1, 86400, &n, err);
+		o->timeout = (unsigned int)n;
+		break;
 	case OPT_TIME:
 		return parse_time(optarg, &o->time, err);
 	case OPT_CYCLES:
@@ -186,7 +192,7 @@ int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err)
 	int opt, index, only_perf = 0;
 
 	*o = (struct mp_opts){ .select = ~0ULL, .time = 5, .cycles = 1000000,
-			       .warmup = 10, .cpu = -1 };
+			       .warmup = 10, .timeout = 60, .cpu = -1 };
 	opterr = 0;
 	optind = 0;
 	for (;;) {

@@ -21,6 +21,7 @@
  * @verbose: -v
  * @select: rows to run, 1 << index, and MP_SELECT_API
  * @output: -o, the record to write, or NULL; points into argv
+ * @timeout: --timeout, seconds after which a child hangs
  * @insn: --unit insn, the clock counts instructions
  * @time: --time, seconds for all timing together
  * @cycles: --cycles, measured cycles of a process at most
@@ -34,6 +35,7 @@ struct mp_opts {
 	bool verbose;
 	uint64_t select;
 	const char *output;
+	unsigned int timeout;
 	bool insn;
 	double time;
 	uint32_t cycles;

@@ -1,0 +1,233 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The program, run for real on this machine's kernel: as this user, as nobody,
+# where it may not look, and with everything a user can get wrong.
+set -eu
+
+cd "$(dirname "$0")/.."
+. tests/lib.sh
+prog=$PWD/${PROG:-build/mprotect_perf}
+if [ ! -x "$prog" ]; then
+	echo "1..0 # SKIP no $prog: run make first"
+	exit 0
+fi
+root=$([ "$(id -u)" != 0 ] || echo yes)
+
+out=$tmp/out
+err=$tmp/err
+
+# status WANT COMMAND...: runs it, leaves stdout in $out and stderr in $err
+status()
+{
+	_want=$1
+	_got=0
+	shift
+	"$@" >"$out" 2>"$err" || _got=$?
+	cat "$out" "$err" >"$log"
+	[ "$_got" = "$_want" ] || echo "exit status $_got, not $_want" >>"$log"
+	[ "$_got" = "$_want" ]
+}
+
+# run NAME WANT COMMAND...
+run()
+{
+	_name=$1
+	shift
+	if status "$@"; then
+		tap_result ok "$_name"
+	else
+		tap_result "not ok" "$_name"
+	fi
+}
+
+matches()
+{
+	if grep -qE "$2" "$out"; then
+		tap_result ok "$1"
+	else
+		cp "$out" "$log"
+		echo "# no line matches $2"
+		tap_result "not ok" "$1"
+	fi
+}
+
+# Only KTAP on stdout, nothing on stderr, the plan kept, numbers in order.
+ktap()
+{
+	awk '
+	NR == 1 && !/^TAP version 13$/ { bad = "no version line" }
+	/^1\.\.[0-9]+$/ { plan = substr($0, 4); next }
+	/^(not )?ok / {
+		n++
+		if (!match($0, /^(not )?ok [0-9]+ [a-z]+\.[a-z0-9-]+\.[a-z-]+( #  ?.+)?$/))
+			bad = "not a result: " $0
+		sub(/^not /, "")
+		if ($2 != n)
+			bad = "out of order: " $0
+		next
+	}
+	/^# / { if (/ok [0-9]/) bad = "looks like a result: " $0; next }
+	NR > 1 { bad = "not KTAP: " $0 }
+	END {
+		if (n != plan) bad = n " results, " plan " planned"
+		if (bad) { print "# " bad; exit 1 }
+	}' "$out" && [ ! -s "$err" ]
+}
+
+names()
+{
+	sed -nE 's/^(not )?ok [0-9]+ ([^ ]+).*/\2/p' "$out"
+}
+
+# as_nobody COMMAND...
+as_nobody()
+{
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+run 'validation passes' 0 "$prog"
+ok 'it is KTAP, whole and in order' ktap
+names >"$tmp/names"
+run '-l lists the scenarios' 0 "$prog" -l
+for row in shared-dirty private-dirty private-none devzero-none single-protect \
+	one-page split-restore file-clean file-dirty; do
+	for check in return access content vma state pagemap kpageflags faults; do
+		echo "validate.$row.$check" >>"$tmp/due"
+	done
+	matches "$row is listed" "^$row "
+done
+ok 'every row has every check, in the order of the table' \
+	sh -c 'grep -v "^validate\.api" "$1" | cmp - "$2"' sh "$tmp/names" "$tmp/due"
+
+# What may not be looked at is a SKIP, under the same name.
+if [ -z "$root" ]; then
+	skip 'as nobody' 'not root: it is an ordinary user already'
+else
+	cp "$prog" "$tmp/prog"
+	chmod 755 "$tmp" "$tmp/prog"
+	run 'nobody may run it' 0 as_nobody "$tmp/prog"
+	ok 'it is KTAP' ktap
+	matches 'nobody may not see page frames' \
+		'^ok .* validate\.shared-dirty\.kpageflags # SKIP no CAP_SYS_ADMIN'
+	matches 'nobody sees the rest' '^ok .* validate\.shared-dirty\.pagemap$'
+	names >"$tmp/names2"
+	ok 'the names are the same' cmp "$tmp/names2" "$tmp/names"
+fi
+if unshare -Ur true 2>/dev/null; then
+	run 'root of a user namespace' 0 unshare -Ur "$prog" -s one-page
+	matches 'page frames are hidden there, which is a SKIP' \
+		'^ok .* validate\.one-page\.kpageflags # SKIP '
+else
+	skip 'root of a user namespace' 'unshare -Ur is not allowed here'
+fi
+if [ -n "$root" ] && unshare -m true 2>/dev/null; then
+	# shellcheck disable=SC2016 # for the inner shell
+	run 'without /proc' 0 unshare -m sh -c 'mount -t tmpfs none /proc && exec "$1"' sh "$prog"
+	ok 'it is KTAP without /proc, too' ktap
+	for check in vma state pagemap kpageflags; do
+		matches "without /proc, $check is a SKIP" \
+			"^ok .* validate\.private-none\.$check # SKIP /proc/"
+	done
+	matches 'without /proc, access is still checked' '^ok .* validate\.private-none\.access$'
+else
+	skip 'without /proc' 'needs root and a mount namespace'
+fi
+
+# Base pages stay base pages with THP on: the row asks the kernel, not sysfs.
+thp=/sys/kernel/mm/transparent_hugepage
+thp_choice()
+{
+	sed -n 's/.*\[\(.*\)\].*/\1/p' "$1"
+}
+if [ -n "$root" ] && [ -w $thp/enabled ] && [ -w $thp/shmem_enabled ]; then
+	was=$(thp_choice $thp/enabled)
+	was_shmem=$(thp_choice $thp/shmem_enabled)
+	trap 'echo "$was" >$thp/enabled; echo "$was_shmem" >$thp/shmem_enabled; rm -rf "$tmp"' EXIT
+	echo always >$thp/enabled
+	echo force >$thp/shmem_enabled
+	run 'THP always, and forced for shared memory' 0 "$prog"
+	matches 'and page frames are still base pages' \
+		'^ok .* validate\.shared-dirty\.kpageflags( # SKIP .*hidden.*)?$'
+	echo "$was" >$thp/enabled
+	echo "$was_shmem" >$thp/shmem_enabled
+	trap 'rm -rf "$tmp"' EXIT
+else
+	skip 'THP always' 'needs root and a kernel with transparent huge pages'
+fi
+
+# Where a row cannot be had.
+# shellcheck disable=SC2016 # for the inner shell
+run 'no address space is a failure' 1 \
+	sh -c 'ulimit -v 50000; exec "$1" -s shared-dirty' sh "$prog"
+matches 'and names the call' \
+	'^not ok .*shared-dirty\.return #  in phase set-up: mmap of [0-9]+ bytes of address space: '
+run 'no place for a file: all skipped' 4 env TMPDIR="$tmp/none" "$prog" -s file-dirty
+matches 'and the mend is named' '# SKIP needs a temporary file: .*set TMPDIR$'
+run 'some skipped is no failure' 0 env TMPDIR="$tmp/none" "$prog" -s file-dirty,one-page
+run 'no file is left behind' 0 env TMPDIR="$tmp/t" sh -c \
+	'mkdir "$TMPDIR" && "$1" -s file-clean,file-dirty && rmdir "$TMPDIR"' sh "$prog"
+
+# Timing.
+rec=$tmp/a.rec
+run '-p times and writes a record' 0 \
+	"$prog" -p -s one-page,single-protect,private-none --time 1 -o "$rec"
+ok 'it is KTAP' ktap
+for t in one-page.protect one-page.restore one-page.touch single-protect.protect \
+	private-none.protect private-none.restore; do
+	matches "perf.$t has figures with fractions" \
+		"^ok [0-9]+ perf\.$t #  floor=[0-9]+\.[0-9]{3} .*unit=ns/page"
+done
+fails 'what a row does not have is not timed' grep -q 'perf.private-none.touch' "$out"
+ok 'the record has its version' sh -c 'head -n 1 "$1" | grep -qx "mprotect_perf-record 1"' sh "$rec"
+ok 'and its trailer' sh -c \
+	'tail -n 1 "$1" | grep -qx "end samples=$(grep -c "^sample " "$1")"' sh "$rec"
+for key in release page_size unit cpu model cmdline clocksource clock_step_ns thp \
+	preempt mitigations hypervisor debug load tool options; do
+	ok "the record says $key" grep -qE "^env .*\<$key=" "$rec"
+done
+run 'an existing record is not overwritten' 1 "$prog" -p -s one-page -o "$rec"
+ok 'and is named, with the mend, in one line' sh -c \
+	'[ "$(wc -l <"$1")" = 1 ] && grep -q "a.rec: exists" "$1"' sh "$err"
+run 'a record that cannot be made' 1 "$prog" -p -s one-page -o "$tmp/none/a.rec"
+if [ -e /dev/full ]; then
+	ok 'a full disk is a failure' sh -c \
+		'"$1" -s one-page >/dev/full 2>"$2"; [ $? = 1 ] && grep -q full "$2"' \
+		sh "$prog" "$err"
+fi
+run '--unit insn' 0 "$prog" -p -s one-page --time 0.2 --unit insn
+matches 'changes the unit' 'perf\.one-page\.protect #  .*unit=insn/page'
+
+# What a user can get wrong: one line on stderr, which names it; exit 1.
+wrong()
+{
+	_text=$1
+	shift
+	if status 1 "$prog" "$@" && [ ! -s "$out" ] && [ "$(wc -l <"$err")" = 1 ] &&
+	   grep -qF -- "$_text" "$err"; then
+		tap_result ok "$* is refused"
+	else
+		tap_result "not ok" "$* is refused"
+	fi
+}
+wrong "no scenario 'nosuch'; -l lists them" -s nosuch
+wrong "no scenario ''" -s one-page,
+wrong "unknown option '--nosuch'" --nosuch
+wrong "unknown option '-x'" -x
+wrong "write --cycles in full" -p --cyc 3
+wrong "'--time' needs an argument" -p --time
+wrong "'-s' needs an argument" -s
+wrong "--time '3x': give seconds" -p --time 3x
+wrong "--time 'nan': give seconds" -p --time nan
+wrong "--time '-1': give seconds" -p --time -1
+wrong "--cycles '0': give a whole number from 1" -p --cycles 0
+wrong "--cycles '99999999999999999999'" -p --cycles 99999999999999999999
+wrong "--cpu '-1': give a whole number" -p --cpu -1
+wrong "--unit 's': give ns or insn" -p --unit s
+wrong "--time has no effect without -p" --time 3
+wrong "--output has no effect without -p" -o "$tmp/x"
+wrong "-l and -p: give one" -l -p
+wrong "'rest' is not an option" rest
+run '-h helps' 0 "$prog" -h
+matches 'and tells the exit status' '^Exit status: 0 '
+done_testing

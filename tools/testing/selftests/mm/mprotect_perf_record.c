@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writing a record. mprotect_perf_record_read.c reads it.
+ *
+ * A measurement may take minutes, so it must not be lost to a name that was
+ * taken, and a half-written one must not pass for a whole one: the file grows
+ * under a name of its own beside its final one, is synced and read back, and
+ * then gets its name in one step that never replaces anything.
+ *
+ * Lines are put together in a buffer of our own. With stdio, a child of the
+ * parent that holds the record could flush the same lines again at its exit.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mprotect_perf_record.h"
+
+#define TMP_TRIES 100
+
+const char *const mp_phase_name[MP_PHASES] = {
+	[MP_POPULATE] = "populate",
+	[MP_PROTECT] = "protect",
+	[MP_RESTORE] = "restore",
+	[MP_TOUCH] = "touch",
+};
+
+struct mp_record_writer {
+	int fd;
+	char *path;
+	char *tmp;		/* NULL once the file has its name */
+	bool failed;
+	struct mp_err err;	/* the first thing that went wrong */
+	struct mp_err later;	/* what followed from it; nobody asks */
+	uint64_t samples;
+	size_t used;
+	char buf[MP_LINE_MAX + 1];
+};
+
+/* Where to put the text of a failure: only the first one is told. */
+static struct mp_err *failure(struct mp_record_writer *w)
+{
+	if (w->failed)
+		return &w->later;
+	w->failed = true;
+	return &w->err;
+}
+
+int mp_record_is_name(const char *s)
+{
+	static const char chars[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+	size_t n = strspn(s, chars);
+
+	return n > 0 && n < MP_NAME_LEN && !s[n];
+}
+
+static void flush(struct mp_record_writer *w)
+{
+	size_t done = 0;
+
+	while (done < w->used && !w->failed) {
+		ssize_t n = write(w->fd, w->buf + done, w->used - done);
+
+		if (n > 0)
+			done += n;
+		else if (n < 0 && errno != EINTR)
+			mp_error(failure(w), "%s: cannot write: %s", w->path, strerror(errno));
+	}
+	w->used = 0;
+}
+
+static void put(struct mp_record_writer *w, const char *line, size_t len)
+{
+	if (len > sizeof(w->buf) - w->used)
+		flush(w);
+	memcpy(w->buf + w->used, line, len);
+	w->used += len;
+}
+
+/* A file of our own in the directory of the final one, so that link works. */
+static int open_tmp(struct mp_record_writer *w, struct mp_err *err)
+{
+	for (int i = 0; i < TMP_TRIES; i++) {
+		if (asprintf(&w->tmp, "%s.%ld-%d.tmp", w->path, (long)getpid(), i) < 0) {
+			w->tmp = NULL;
+			return mp_error(err, "%s: out of memory", w->path);
+		}
+		w->fd = open(w->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (w->fd >= 0)
+			return 0;
+		free(w->tmp);
+		w->tmp = NULL;
+		if (errno != EEXIST)
+			break;
+	}
+	return mp_error(err, "%s: cannot create: %s; give a directory that can be written to",
+			w->path, strerror(errno));
+}
+
+struct mp_record_writer *mp_record_create(const char *path, struct mp_err *err)
+{
+	struct mp_record_writer *w;
+	char head[64];
+	struct stat st;
+
+	/* Known now or in ten minutes; finish asks again, without a race. */
+	if (!lstat(path, &st)) {
+		mp_error(err, "%s: exists already; remove it or choose another name", path);
+		return NULL;
+	}
+	w = calloc(1, sizeof(*w));
+	if (!w) {
+		mp_error(err, "%s: out of memory", path);
+		return NULL;
+	}
+	w->fd = -1;
+	w->path = strdup(path);
+	if (!w->path) {
+		mp_error(err, "%s: out of memory", path);
+		mp_record_abandon(w);
+		return NULL;
+	}
+	if (open_tmp(w, err)) {
+		mp_record_abandon(w);
+		return NULL;
+	}
+	put(w, head, snprintf(head, sizeof(head), "mprotect_perf-record %d\n", MP_RECORD_VERSION));
+	return w;
+}
+
+/* May this byte stand in a value as it is, without quotes around it? */
+static bool is_plain(unsigned char c)
+{
+	return c > ' ' && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* Write @value as the format wants it; @to has room for 4 bytes a byte and 2. */
+static size_t quote(char *to, const char *value)
+{
+	const unsigned char *c = (const unsigned char *)value;
+	bool quoted = !*c;
+	char *p = to;
+
+	while (*c && is_plain(*c))
+		c++;
+	quoted |= *c != 0;
+	if (quoted)
+		*p++ = '"';
+	for (c = (const unsigned char *)value; *c; c++) {
+		if (is_plain(*c) || *c == ' ')
+			*p++ = *c;
+		else
+			p += sprintf(p, "\\x%02x", *c);
+	}
+	if (quoted)
+		*p++ = '"';
+	return p - to;
+}
+
+void mp_record_env(struct mp_record_writer *w, const char *key, const char *value)
+{
+	size_t key_len = strlen(key);
+	size_t most = strlen("env =\"\"\n") + key_len + 4 * strlen(value) + 1;
+
+	if (w->samples)
+		mp_error(failure(w), "%s: env %.32s comes after a sample", w->path, key);
+	if (key_len > MP_KEY_MAX || most > sizeof(w->buf))
+		mp_error(failure(w), "%s: env %.32s is too long for a line", w->path, key);
+	if (w->failed)
+		return;
+	if (most > sizeof(w->buf) - w->used)
+		flush(w);
+	/* The reading back judges the key: a wrong one makes a wrong line. */
+	w->used += sprintf(w->buf + w->used, "env %s=", key);
+	w->used += quote(w->buf + w->used, value);
+	w->buf[w->used++] = '\n';
+}
+
+void mp_record_sample(struct mp_record_writer *w, const struct mp_sample *s)
+{
+	static const char *const suffix[] = { "", "_faults", "_csw" };
+	char line[1024];
+	int n;
+
+	if (strnlen(s->scenario, MP_NAME_LEN) == MP_NAME_LEN || !mp_record_is_name(s->scenario)) {
+		mp_error(failure(w), "%s: a sample without a proper scenario name", w->path);
+		return;
+	}
+	n = sprintf(line, "sample scenario=%s proc=%u cycle=%u pages=%llu calls=%llu",
+		    s->scenario, s->proc, s->cycle, (unsigned long long)s->pages,
+		    (unsigned long long)s->calls);
+	for (int p = 0; p < MP_PHASES; p++) {
+		const uint64_t v[] = { s->phase[p].time, s->phase[p].faults, s->phase[p].csw };
+
+		for (int i = 0; i < 3; i++) {
+			if (v[i] != MP_NOT_TAKEN)
+				n += sprintf(line + n, " %s%s=%llu", mp_phase_name[p],
+					     suffix[i], (unsigned long long)v[i]);
+		}
+	}
+	line[n++] = '\n';
+	put(w, line, n);
+	w->samples++;
+}
+
+/* What we cannot read ourselves nobody shall find under the final name. */
+static void read_back(struct mp_record_writer *w)
+{
+	static const struct mp_record_ops nothing;
+	struct mp_err *err;
+	FILE *f;
+
+	if (lseek(w->fd, 0, SEEK_SET) < 0) {
+		mp_error(failure(w), "%s: cannot read back: %s", w->path, strerror(errno));
+		return;
+	}
+	f = fdopen(w->fd, "r");
+	if (!f) {
+		mp_error(failure(w), "%s: cannot read back: %s", w->path, strerror(errno));
+		return;
+	}
+	err = failure(w);
+	if (!mp_record_read_stream(f, w->path, &nothing, NULL, err))
+		w->failed = false;
+	fclose(f);
+	w->fd = -1;
+}
+
+/*
+ * rename(2) would replace a file that appeared meanwhile. Where a filesystem
+ * cannot rename without replacing, it can usually link.
+ */
+static void publish(struct mp_record_writer *w)
+{
+	if (!renameat2(AT_FDCWD, w->tmp, AT_FDCWD, w->path, RENAME_NOREPLACE)) {
+		free(w->tmp);
+		w->tmp = NULL;
+		return;
+	}
+	if (errno == EINVAL && !link(w->tmp, w->path))
+		return;
+	if (errno == EEXIST)
+		mp_error(failure(w), "%s: exists already; remove it or choose another name",
+			 w->path);
+	else
+		mp_error(failure(w), "%s: cannot give the record its name: %s", w->path,
+			 strerror(errno));
+}
+
+int mp_record_finish(struct mp_record_writer *w, struct mp_err *err)
+{
+	char tail[64];
+	int ret;
+
+	put(w, tail, snprintf(tail, sizeof(tail), "end samples=%llu\n",
+			 (unsigned long long)w->samples));
+	flush(w);
+	/* Some filesystems have nothing to sync to, and say EINVAL. */
+	if (!w->failed && fsync(w->fd) && errno != EINVAL)
+		mp_error(failure(w), "%s: cannot write: %s", w->path, strerror(errno));
+	if (!w->failed)
+		read_back(w);
+	if (!w->failed)
+		publish(w);
+	ret = w->failed ? -1 : 0;
+	if (ret)
+		*err = w->err;
+	mp_record_abandon(w);
+	return ret;
+}
+
+void mp_record_abandon(struct mp_record_writer *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->tmp) {
+		unlink(w->tmp);
+		free(w->tmp);
+	}
+	free(w->path);
+	free(w);
+}

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading a record: a line at a time, in memory that does not grow with the
+ * file, from whoever may have written, cut, joined or edited it. Anything not
+ * understood is refused with its line number; the only thing passed over is a
+ * key that a newer writer may have added.
+ *
+ * What it cannot tell: a digit that was changed. There is no checksum, so that
+ * a record can be written by a script and mended with an editor.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mprotect_perf_record_line.h"
+
+/* Entries of all scenario.last together: 4 MiB of them, a million processes. */
+#define LAST_MAX 1048576u
+#define LAST_STEP 64u
+
+/* The processes of one scenario: the cycle that is due at the earliest. */
+struct scenario {
+	char name[MP_NAME_LEN];
+	uint32_t nproc;
+	uint32_t *due;
+};
+
+struct reader {
+	const struct mp_record_ops *ops;
+	void *ctx;
+	struct mp_err *err;
+
+	bool known;		/* the first line was ours */
+	bool ended;		/* the trailer was seen */
+	bool have_unit;
+	bool have_page_size;
+	uint64_t samples;
+	uint32_t ndue;		/* entries of all due[] */
+	unsigned int nenv;
+	unsigned int nscenario;
+	unsigned int current;	/* scenario of the last sample, tried first */
+	char env[MP_ENV_MAX][MP_KEY_MAX + 1];
+	struct scenario scenario[MP_SCENARIO_MAX];
+	struct mp_lines lines;
+};
+
+/* The keys of a sample, in the order in which our writer has them. */
+enum { K_SCENARIO, K_PROC, K_CYCLE, K_PAGES, K_CALLS, K_PHASES,
+       KEYS = K_PHASES + 3 * MP_PHASES };
+
+static const char *const sample_key[KEYS] = {
+	"scenario", "proc", "cycle", "pages", "calls",
+	"populate", "populate_faults", "populate_csw",
+	"protect", "protect_faults", "protect_csw",
+	"restore", "restore_faults", "restore_csw",
+	"touch", "touch_faults", "touch_csw",
+};
+
+static int parse_env_pair(struct reader *r, const struct mp_pair *p)
+{
+	uint64_t size;
+
+	for (unsigned int i = 0; i < r->nenv; i++) {
+		if (!strcmp(r->env[i], p->key))
+			return mp_error(r->err, "env %s is there twice; were two files joined?",
+					p->key);
+	}
+	if (r->nenv == MP_ENV_MAX)
+		return mp_error(r->err, "more than %d env keys", MP_ENV_MAX);
+	strcpy(r->env[r->nenv++], p->key);
+
+	if (!strcmp(p->key, "unit"))
+		r->have_unit = true;
+	if (!strcmp(p->key, "page_size")) {
+		if (mp_pair_u64(p, 1u << 30, &size, r->err))
+			return -1;
+		if (!size || (size & (size - 1)))
+			return mp_error(r->err, "page_size=%s is not a power of two", p->value);
+		r->have_page_size = true;
+	}
+	return r->ops->env ? r->ops->env(r->ctx, p->key, p->value, r->err) : 0;
+}
+
+static int parse_env(struct reader *r, char *rest)
+{
+	struct mp_pair p;
+	int ret;
+
+	if (r->samples)
+		return mp_error(r->err, "env after a sample; all env lines come first");
+	if (!rest)
+		return mp_error(r->err, "env without key=value");
+	while ((ret = mp_pair_next(&rest, &p, r->err)) > 0) {
+		if (parse_env_pair(r, &p))
+			return -1;
+	}
+	return ret;
+}
+
+static int check_env(struct reader *r)
+{
+	if (!r->nenv)
+		return mp_error(r->err, "no env line before this one");
+	if (!r->have_unit || !r->have_page_size)
+		return mp_error(r->err, "no env %s before this line; figures mean nothing without",
+				r->have_unit ? "page_size" : "unit");
+	return 0;
+}
+
+/*
+ * Which of @name[0..n) is @key? Lines are mostly alike: the search starts
+ * where the last one succeeded.
+ */
+static unsigned int find_key(const char *key, const char *const *name, unsigned int n,
+			     unsigned int from)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned int k = from + i < n ? from + i : from + i - n;
+
+		if (!strcmp(key, name[k]))
+			return k;
+	}
+	return n;
+}
+
+/*
+ * Take a whole sample or end line apart: the values of the @n known keys go to
+ * @value, unknown keys are passed over, but no key may be there twice.
+ */
+static int parse_pairs(struct reader *r, char *rest, const char *const *name, unsigned int n,
+		       const char **value)
+{
+	const char *key[MP_PAIRS_MAX];
+	unsigned int nkey = 0, next = 0;
+	struct mp_pair p;
+	int ret;
+
+	while ((ret = mp_pair_next(&rest, &p, r->err)) > 0) {
+		unsigned int k = find_key(p.key, name, n, next);
+		bool twice;
+
+		if (k < n) {
+			twice = value[k];
+			value[k] = p.value;
+			next = k + 1;
+		} else {
+			if (nkey == MP_PAIRS_MAX)
+				return mp_error(r->err, "more than %d unknown keys", MP_PAIRS_MAX);
+			twice = find_key(p.key, key, nkey, 0) < nkey;
+			key[nkey++] = p.key;
+		}
+		if (twice)
+			return mp_error(r->err, "%s is there twice", p.key);
+	}
+	return ret;
+}
+
+/* The scenario of this name, made if it is new; NULL when there are too many. */
+static struct scenario *find_scenario(struct reader *r, const char *name)
+{
+	unsigned int i = r->current;
+
+	if (i < r->nscenario && !strcmp(r->scenario[i].name, name))
+		return &r->scenario[i];
+	for (i = 0; i < r->nscenario && strcmp(r->scenario[i].name, name); i++)
+		;
+	if (i == MP_SCENARIO_MAX)
+		return NULL;
+	if (i == r->nscenario)
+		strcpy(r->scenario[r->nscenario++].name, name);
+	r->current = i;
+	return &r->scenario[i];
+}
+
+/* Make room for process @proc; processes are numbered from 0, so it is dense. */
+static int grow(struct reader *r, struct scenario *sc, uint32_t proc)
+{
+	uint32_t n = 2 * sc->nproc;
+	uint32_t *due;
+
+	if (n <= proc)
+		n = (proc / LAST_STEP + 1) * LAST_STEP;
+	if (n - sc->nproc > LAST_MAX - r->ndue)
+		return mp_error(r->err, "more than %u processes in all", LAST_MAX);
+	due = realloc(sc->due, n * sizeof(*due));
+	if (!due)
+		return mp_error(r->err, "out of memory");
+	memset(due + sc->nproc, 0, (n - sc->nproc) * sizeof(*due));
+	r->ndue += n - sc->nproc;
+	sc->due = due;
+	sc->nproc = n;
+	return 0;
+}
+
+/*
+ * A sample that comes twice would count twice. Because the cycles of a process
+ * must ascend, one number a process is enough to see it.
+ */
+static int check_order(struct reader *r, const struct mp_sample *s)
+{
+	struct scenario *sc = find_scenario(r, s->scenario);
+
+	if (!sc)
+		return mp_error(r->err, "more than %d scenarios", MP_SCENARIO_MAX);
+	if (s->proc >= sc->nproc && grow(r, sc, s->proc))
+		return -1;
+	if (s->cycle < sc->due[s->proc])
+		return mp_error(r->err, "%s proc=%u cycle=%u after cycle %u: a duplicate, or out of order",
+				s->scenario, s->proc, s->cycle, sc->due[s->proc] - 1);
+	sc->due[s->proc] = s->cycle + 1;
+	return 0;
+}
+
+/* Fill @s from the values of sample_key[]; NULL for a key that was not there. */
+static int fill_sample(struct reader *r, const char *const *value, struct mp_sample *s)
+{
+	uint64_t v[KEYS];
+
+	if (!mp_record_is_name(value[K_SCENARIO]))
+		return mp_error(r->err, "scenario=%.40s is not a name", value[K_SCENARIO]);
+	strcpy(s->scenario, value[K_SCENARIO]);
+	for (unsigned int k = K_PROC; k < KEYS; k++) {
+		const struct mp_pair p = { sample_key[k], value[k] };
+		uint64_t max = MP_NOT_TAKEN - 1;
+
+		v[k] = MP_NOT_TAKEN;
+		if (k == K_PROC)
+			max = MP_PROC_MAX - 1;
+		else if (k == K_CYCLE)
+			max = UINT32_MAX - 1;	/* leaves room for one more in due[] */
+		if (p.value && mp_pair_u64(&p, max, &v[k], r->err))
+			return -1;
+	}
+	if (!v[K_PAGES] || !v[K_CALLS])
+		return mp_error(r->err, "%s=0 of %s: nothing was measured",
+				v[K_PAGES] ? "calls" : "pages", s->scenario);
+	s->proc = v[K_PROC];
+	s->cycle = v[K_CYCLE];
+	s->pages = v[K_PAGES];
+	s->calls = v[K_CALLS];
+	for (unsigned int i = 0; i < MP_PHASES; i++) {
+		s->phase[i].time = v[K_PHASES + 3 * i];
+		s->phase[i].faults = v[K_PHASES + 3 * i + 1];
+		s->phase[i].csw = v[K_PHASES + 3 * i + 2];
+	}
+	return 0;
+}
+
+static int parse_sample(struct reader *r, char *rest)
+{
+	const char *value[KEYS] = { NULL };
+	struct mp_sample s = { .proc = 0 };
+
+	if (check_env(r) || parse_pairs(r, rest, sample_key, KEYS, value))
+		return -1;
+	for (unsigned int k = 0; k < K_PHASES; k++) {
+		if (!value[k])
+			return mp_error(r->err, "sample without %s", sample_key[k]);
+	}
+	if (fill_sample(r, value, &s) || check_order(r, &s))
+		return -1;
+	r->samples++;
+	return r->ops->sample ? r->ops->sample(r->ctx, &s, r->err) : 0;
+}
+
+static int parse_end(struct reader *r, char *rest)
+{
+	static const char *const end_key[] = { "samples" };
+	struct mp_pair p = { end_key[0], NULL };
+	uint64_t samples;
+
+	if (check_env(r) || parse_pairs(r, rest, end_key, 1, &p.value))
+		return -1;
+	if (!p.value)
+		return mp_error(r->err, "end without samples=N");
+	if (mp_pair_u64(&p, UINT64_MAX, &samples, r->err))
+		return -1;
+	if (samples != r->samples)
+		return mp_error(r->err, "end says %llu samples, %llu are there; lines were lost or added",
+				(unsigned long long)samples, (unsigned long long)r->samples);
+	r->ended = true;
+	return 0;
+}
+
+static int parse_first(struct reader *r, const char *word, char *rest)
+{
+	struct mp_pair version = { "version", rest };
+	uint64_t v;
+
+	if (strcmp(word, "mprotect_perf-record") || !rest)
+		return mp_error(r->err, "it does not begin with 'mprotect_perf-record %d'",
+				MP_RECORD_VERSION);
+	if (mp_pair_u64(&version, UINT64_MAX, &v, r->err))
+		return -1;
+	r->known = true;
+	if (v != MP_RECORD_VERSION)
+		return mp_error(r->err, "version %llu: this reader knows %d; take the mprotect_perf that wrote it",
+				(unsigned long long)v, MP_RECORD_VERSION);
+	return 0;
+}
+
+static int parse_line(struct reader *r, char *line)
+{
+	char *rest = strchr(line, ' ');
+
+	if (rest)
+		*rest++ = '\0';
+	if (!r->known)
+		return parse_first(r, line, rest);
+	if (r->ended)
+		return mp_error(r->err, "a line after the end; were two files joined?");
+	if (!strcmp(line, "sample"))
+		return parse_sample(r, rest);
+	if (!strcmp(line, "env"))
+		return parse_env(r, rest);
+	if (!strcmp(line, "end"))
+		return parse_end(r, rest);
+	return mp_error(r->err, "a line '%.32s' is none of env, sample, end", line);
+}
+
+static int read_lines(struct reader *r)
+{
+	char *line;
+	int ret;
+
+	while ((ret = mp_lines_next(&r->lines, &line, r->err)) > 0) {
+		if (parse_line(r, line))
+			return -1;
+	}
+	if (ret)
+		return -1;
+	if (!r->lines.line)
+		return mp_error(r->err, "empty");
+	if (!r->ended)
+		return mp_error(r->err, "cut off: line %lu is the last, no 'end' line; copy or measure it again",
+				r->lines.line);
+	return 0;
+}
+
+/* Put file and line in front. A long path keeps its end, which says more. */
+static void locate(struct mp_err *err, const struct reader *r, const char *name)
+{
+	const size_t most = 100;
+	size_t len = strlen(name);
+	struct mp_err inner = *err;
+
+	mp_error(err, "%s%s:%lu: %s%s", len > most ? "..." : "",
+		 len > most ? name + len - most : name, r->lines.line,
+		 r->known ? "" : "not a record: ", inner.text);
+}
+
+int mp_record_read_stream(FILE *f, const char *name, const struct mp_record_ops *ops,
+			  void *ctx, struct mp_err *err)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	int ret;
+
+	if (!r)
+		return mp_error(err, "%s: out of memory", name);
+	r->ops = ops;
+	r->ctx = ctx;
+	r->err = err;
+	r->lines.f = f;
+	err->text[0] = '\0';
+	ret = read_lines(r) ? -1 : 0;
+	if (ret)
+		locate(err, r, name);
+	for (unsigned int i = 0; i < r->nscenario; i++)
+		free(r->scenario[i].due);
+	free(r);
+	return ret;
+}
+
+int mp_record_read(const char *path, const struct mp_record_ops *ops, void *ctx,
+		   struct mp_err *err)
+{
+	/* Non-blocking, so that a FIFO without a writer does not hold us here. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	FILE *f;
+	int ret;
+
+	if (fd < 0)
+		return mp_error(err, "%s: cannot open: %s", path, strerror(errno));
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return mp_error(err, "%s: not a regular file; copy the record into one", path);
+	}
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return mp_error(err, "%s: cannot open: %s", path, strerror(errno));
+	}
+	ret = mp_record_read_stream(f, path, ops, ctx, err);
+	fclose(f);
+	return ret;
+}
