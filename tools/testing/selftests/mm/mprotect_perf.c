@@ -9,10 +9,10 @@
  *
  * This is the only file that prints KTAP. The work is done in children:
  *
- *	main -> mp_api_run()      one API case         mprotect_perf_api.c
- *	     -> mp_measure_run()  one scenario         mprotect_perf_measure.c
- *		-> mp_check_cycle()   is it right?     mprotect_perf_check.c
- *		-> time_cycles()      what does it cost?
+ *	main -> mp_api_run()      one API case                mprotect_perf_api.c
+ *	     -> mp_run_check()    is a scenario right?        mprotect_perf_check.c
+ *	     -> mp_run_time()     many processes of each      mprotect_perf_run.c
+ *		-> mp_measure_run()   what does it cost?      mprotect_perf_measure.c
  *
  * What this cannot tell: a figure taken in a virtual machine, on a debug
  * kernel or with a coarse clock says little of any other machine. Times are
@@ -27,25 +27,15 @@
 
 #include "mprotect_perf_api.h"
 #include "mprotect_perf_env.h"
-#include "mprotect_perf_measure.h"
 #include "mprotect_perf_opts.h"
 #include "mprotect_perf_record.h"
-#include "mprotect_perf_stats.h"
+#include "mprotect_perf_run.h"
 
 #define MP_VERSION "1"
 
 static bool selected(const struct mp_opts *o, unsigned int row)
 {
 	return o->select & 1ULL << row;
-}
-
-static unsigned int rows_selected(const struct mp_opts *o)
-{
-	unsigned int i, n = 0;
-
-	for (i = 0; i < mp_nr_scenarios; i++)
-		n += selected(o, i);
-	return n;
 }
 
 static unsigned int tests_planned(const struct mp_opts *o)
@@ -99,19 +89,23 @@ static void run_api(const struct mp_opts *o)
 	}
 }
 
-/* A check that the child did not get to is no pass; the first one bears the reason. */
-static void report_checks(const struct mp_scenario *sc, struct mp_report *rep,
-			  const char *died)
+/*
+ * A check that the child did not get to is no pass. What killed the child is
+ * told once as a failure, and as the reason of the others.
+ */
+static void report_checks(struct mp_row *row)
 {
-	bool failed = false;
+	struct mp_report *rep = &row->report;
+	const char *died = row->died.text[0] ? row->died.text : NULL;
+	bool failed = mp_report_failed(rep);
 	unsigned int i;
 
-	for (i = 0; i < MP_CHECKS; i++)
-		failed |= rep->v[i].outcome == MP_FAIL;
 	for (i = 0; i < MP_CHECKS; i++) {
 		struct mp_verdict *v = &rep->v[i];
 
-		if (died && v->outcome < MP_SKIP && !failed) {
+		if (row->missing.text[0]) {
+			mp_verdict_set(v, MP_SKIP, "%s", row->missing.text);
+		} else if (died && !failed) {
 			mp_verdict_set(v, MP_FAIL, "%s", died);
 			failed = true;
 		} else if (v->outcome == MP_UNSEEN || (died && v->outcome == MP_PASS)) {
@@ -126,100 +120,119 @@ static void report_checks(const struct mp_scenario *sc, struct mp_report *rep,
 				 (unsigned long long)rep->faults[MP_RESTORE],
 				 (unsigned long long)rep->faults[MP_TOUCH]);
 		}
-		result("validate", sc->name, mp_check_name[i], v->outcome, v->text.text);
+		result("validate", row->sc->name, mp_check_name[i], v->outcome, v->text.text);
 	}
 }
 
 /* Statistics of one phase, per page; false when there are no samples of it. */
-static bool phase_stats(const struct mp_result *res, int phase, struct mp_stats *st)
+static bool phase_stats(const struct mp_row *row, int phase, struct mp_stats *st)
 {
-	double *v = malloc((res->n ? res->n : 1) * sizeof(*v));
-	size_t i, n = 0;
+	struct mp_group *g;
+	int ret;
 
-	if (!v)
+	if (mp_row_groups(row, phase, &g))
 		return false;
-	for (i = 0; i < res->n; i++) {
-		const struct mp_sample *s = &res->sample[i];
-
-		if (s->phase[phase].time != MP_NOT_TAKEN)
-			v[n++] = (double)s->phase[phase].time / (double)s->pages;
-	}
-	*st = mp_stats_of(v, n);
-	free(v);
-	return n > 0;
+	ret = mp_stats_of_groups(g, row->nprocs, st);
+	free(g);
+	return !ret;
 }
 
-static void report_phase(const struct mp_opts *o, const struct mp_scenario *sc,
-			 const struct mp_result *res, int phase)
+static const char *settled_name(enum mp_settled s)
 {
-	const char *unit = o->insn ? "insn" : "ns";
+	static const char *const name[] = {
+		[MP_SETTLED] = "settled", [MP_TOO_FEW] = "unsettled (too few processes)",
+		[MP_UNSUPPORTED] = "unsettled (few processes agree on the floor)",
+		[MP_MOVING] = "unsettled (the floor still moves)",
+		[MP_DRIFTING] = "unsettled (the floor drifts)",
+	};
+
+	return name[s];
+}
+
+static void report_phase(const struct mp_opts *o, const struct mp_row *row, int phase)
+{
+	const char *name = row->sc->name;
 	struct mp_stats st;
 	char text[256];
 
-	if (!phase_stats(res, phase, &st)) {
-		result("perf", sc->name, mp_phase_name[phase], MP_SKIP,
-		       "not timed: a check of this scenario failed or could not run");
-		return;
+	if (row->fault.text[0]) {
+		result("perf", name, mp_phase_name[phase], MP_FAIL, row->fault.text);
+	} else if (!phase_stats(row, phase, &st)) {
+		result("perf", name, mp_phase_name[phase], MP_SKIP,
+		       "not timed: the scenario failed its checks or could not run");
+	} else {
+		snprintf(text, sizeof(text),
+			 "floor=%.3f median=%.3f mean=%.3f cv=%.1f%% unit=%s/page",
+			 st.floor, st.median, st.mean, st.cv, o->insn ? "insn" : "ns");
+		result("perf", name, mp_phase_name[phase], MP_PASS, text);
 	}
-	snprintf(text, sizeof(text), "floor=%.3f median=%.3f mean=%.3f cv=%.1f%% unit=%s/page",
-		 st.floor, st.median, st.mean, st.cv, unit);
-	result("perf", sc->name, mp_phase_name[phase], MP_PASS, text);
 }
 
-static void print_table(const struct mp_opts *o, const struct mp_scenario *sc,
-			const struct mp_result *res)
+static void print_table(const struct mp_opts *o, const struct mp_row *row)
 {
 	struct mp_stats st;
 	int phase;
 
-	if (!res->n)
+	if (!row->n)
 		return;
-	ksft_print_msg("%s: %llu pages in %llu calls, %zu cycles, in %s per page\n", sc->name,
-		       (unsigned long long)res->sample[0].pages,
-		       (unsigned long long)res->sample[0].calls, res->n,
-		       o->insn ? "instructions" : "ns");
+	ksft_print_msg("%s: %llu pages in %llu calls; %zu cycles in %u processes; %s per page; %s\n",
+		       row->sc->name, (unsigned long long)row->sample[0].pages,
+		       (unsigned long long)row->sample[0].calls, row->n, row->nprocs,
+		       o->insn ? "instructions" : "ns", settled_name(row->settled));
 	ksft_print_msg("  %-8s %9s %9s %9s %9s %9s %9s %5s\n", "phase", "floor", "median",
 		       "mean", "sd", "p99", "max", "cv%");
 	for (phase = 0; phase < MP_PHASES; phase++)
-		if (phase_stats(res, phase, &st))
+		if (phase_stats(row, phase, &st))
 			ksft_print_msg("  %-8s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %5.1f\n",
 				       mp_phase_name[phase], st.floor, st.median, st.mean,
 				       st.sd, st.p99, st.max, st.cv);
 }
 
-static void run_row(const struct mp_opts *o, const struct mp_scenario *sc,
-		    struct mp_record_writer *record, int cpu)
+static void report_times(const struct mp_opts *o, const struct mp_row *row)
 {
-	struct mp_job job = { .sc = sc, .cpu = cpu, .seconds = o->timeout };
-	struct mp_result res = { .n = 0 };
-	struct mp_err why;
-	const char *died = NULL;
-	size_t i;
 	int phase;
 
-	if (o->perf) {
-		job.warmup = o->warmup;
-		job.cycles = o->cycles;
-		job.ns = (uint64_t)(o->time * 1e9 / rows_selected(o));
-		if (isatty(STDERR_FILENO))
-			fprintf(stderr, "timing %s for %.1f s ...\n", sc->name, job.ns / 1e9);
+	print_table(o, row);
+	for (phase = 0; phase < MP_PHASES; phase++)
+		if (row->sc->timed & 1U << phase)
+			report_phase(o, row, phase);
+}
+
+static void show_progress(const struct mp_scenario *sc, unsigned int procs, double elapsed)
+{
+	fprintf(stderr, "\r%5.1f s  %-16s process %-4u", elapsed, sc->name, procs);
+}
+
+static void run_rows(const struct mp_opts *o, struct mp_record_writer *record, int cpu)
+{
+	bool tty = isatty(STDERR_FILENO);
+	struct mp_plan plan = {
+		.cpu = cpu, .seed = o->seed, .seconds = o->time, .procs = o->procs,
+		.warmup_procs = o->warmup_procs, .warmup = o->warmup, .cycles = o->cycles,
+		.timeout = o->timeout, .progress = tty ? show_progress : NULL,
+	};
+	struct mp_row row[64] = { 0 };
+	unsigned int i, n = 0;
+	size_t k;
+
+	for (i = 0; i < mp_nr_scenarios; i++) {
+		if (!selected(o, i))
+			continue;
+		row[n].sc = &mp_scenarios[i];
+		mp_run_check(&row[n], &plan);
+		report_checks(&row[n++]);
 	}
-	if (mp_scenario_missing(sc, &why)) {
-		for (i = 0; i < MP_CHECKS; i++)
-			mp_verdict_set(&res.report.v[i], MP_SKIP, "%s", why.text);
-	} else if (mp_measure_run(&job, &res, &why)) {
-		died = why.text;
+	if (!o->perf)
+		return;
+	mp_run_time(row, n, &plan);
+	if (tty)
+		fprintf(stderr, "\r%60s\r", "");
+	for (i = 0; i < n; i++) {
+		report_times(o, &row[i]);
+		for (k = 0; record && k < row[i].n; k++)
+			mp_record_sample(record, &row[i].sample[k]);
+		mp_run_free(&row[i]);
 	}
-	report_checks(sc, &res.report, died);
-	if (o->perf) {
-		print_table(o, sc, &res);
-		for (phase = 0; phase < MP_PHASES; phase++)
-			if (sc->timed & 1U << phase)
-				report_phase(o, sc, &res, phase);
-	}
-	for (i = 0; record && i < res.n; i++)
-		mp_record_sample(record, &res.sample[i]);
-	free(res.sample);
 }
 
 static void put_env(void *ctx, const char *key, const char *value)
@@ -288,7 +301,6 @@ int main(int argc, char **argv)
 	struct mp_record_writer *record = NULL;
 	struct mp_opts opts;
 	struct mp_err err;
-	unsigned int i;
 	int cpu;
 
 	if (mp_opts_parse(&opts, argc, argv, &err))
@@ -313,8 +325,6 @@ int main(int argc, char **argv)
 		tell_env(&(struct mp_env_sink){ print_env, NULL }, &opts, cpu, argc, argv);
 	if (opts.select & MP_SELECT_API)
 		run_api(&opts);
-	for (i = 0; i < mp_nr_scenarios; i++)
-		if (selected(&opts, i))
-			run_row(&opts, &mp_scenarios[i], record, cpu);
+	run_rows(&opts, record, cpu);
 	return finish(record, &opts);
 }

@@ -152,6 +152,27 @@ void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
 	mp_verdict_set(&rep->v[MP_CHECK_CONTENT], MP_PASS, NULL);
 }
 
+void mp_check_still(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
+		    enum mp_phase phase, struct mp_report *rep)
+{
+	unsigned int i;
+	size_t off;
+
+	mp_check_state(map, eyes, prot, phase, rep);
+	for (i = 0; prot & PROT_READ && i < map->sc->regions; i++) {
+		for (off = 0; off < map->len; off += map->page) {
+			char *p = mp_map_region(map, i) + off;
+
+			if (mp_map_holds(map, p))
+				continue;
+			mp_verdict_set(&rep->v[MP_CHECK_CONTENT], MP_FAIL,
+				       "while timing: page %zu does not hold what was written to it",
+				       (size_t)(p - map->base) / map->page);
+			return;
+		}
+	}
+}
+
 /* One mprotect() phase: result, faults. */
 static int toggle(const struct mp_map *map, int prot, enum mp_phase phase,
 		  struct mp_report *rep, volatile int *now)

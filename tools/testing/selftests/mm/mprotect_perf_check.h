@@ -127,6 +127,17 @@ int mp_check_cycle(struct mp_map *map, const struct mp_eyes *eyes, struct mp_rep
 		   volatile int *now, struct mp_err *err);
 
 /**
+ * mp_check_still() - a quick look between measurements: state and content
+ * @map: populated
+ * @eyes: what may be looked at
+ * @prot: the protection that must be in force
+ * @phase: only named in the reasons
+ * @rep: the verdicts are added to
+ */
+void mp_check_still(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
+		    enum mp_phase phase, struct mp_report *rep);
+
+/**
  * mp_faults() - page faults of this process so far, minor and major
  *
  * Return: the number.

@@ -186,42 +186,54 @@ static int time_cycles(const struct mp_job *job, struct mp_map *map, int out,
 	return ret;
 }
 
-static bool any_failed(const struct mp_report *rep)
+/* Timed, and seen to be what it claims to be, before and after. */
+static int look_time_look(const struct mp_job *job, struct mp_map *map, struct shared *sh,
+			  const struct mp_eyes *eyes, int out)
 {
-	unsigned int i;
+	const int open = PROT_READ | PROT_WRITE;
+	int ret;
 
-	for (i = 0; i < MP_CHECKS; i++)
-		if (rep->v[i].outcome == MP_FAIL)
-			return true;
-	return false;
+	sh->note.now = MP_POPULATE;
+	if (mp_map_populate(map, &sh->note.err))
+		return -1;
+	mp_check_still(map, eyes, open, MP_POPULATE, &sh->report);
+	ret = time_cycles(job, map, out, &sh->note);
+	if (!ret)
+		mp_check_still(map, eyes, job->sc->fresh ? job->sc->shut : open, MP_TOUCH,
+			       &sh->report);
+	return ret;
 }
 
-/* In the child: check, time, check again. */
+static int pin(int cpu, struct mp_err *err)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return 0;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		return mp_error(err, "cannot pin to CPU %d: %s", cpu, strerror(errno));
+	return 0;
+}
+
 static int child(void *arg, int out, struct mp_note *note)
 {
 	const struct mp_job *job = arg;
 	struct shared *sh = (struct shared *)note;
 	struct mp_eyes eyes;
 	struct mp_map map;
-	cpu_set_t set;
 	int ret;
 
-	if (job->cpu >= 0) {
-		CPU_ZERO(&set);
-		CPU_SET(job->cpu, &set);
-		if (sched_setaffinity(0, sizeof(set), &set))
-			return mp_error(&note->err, "cannot pin to CPU %d: %s", job->cpu,
-					strerror(errno));
-	}
+	if (pin(job->cpu, &note->err))
+		return -1;
 	mp_eyes_open(&eyes);
 	if (mp_map_open(&map, job->sc, &note->err))
 		return -1;
-	ret = mp_check_cycle(&map, &eyes, &sh->report, &note->now, &note->err);
-	if (!ret && job->cycles && !any_failed(&sh->report)) {
-		ret = time_cycles(job, &map, out, note);
-		if (!ret)
-			ret = mp_check_cycle(&map, &eyes, &sh->report, &note->now, &note->err);
-	}
+	if (job->cycles)
+		ret = look_time_look(job, &map, sh, &eyes, out);
+	else
+		ret = mp_check_cycle(&map, &eyes, &sh->report, &note->now, &note->err);
 	mp_map_close(&map);
 	mp_eyes_close(&eyes);
 	return ret;
@@ -246,7 +258,7 @@ int mp_measure_run(const struct mp_job *job, struct mp_result *res, struct mp_er
 	mp_note_free(sh, sizeof(*sh));
 	if (!ret && len % sizeof(*res->sample))
 		ret = mp_error(err, "the child answered with half a sample (%zu bytes)", len);
-	if (ret || any_failed(&res->report)) {
+	if (ret) {
 		free(data);
 		return ret;
 	}

@@ -14,7 +14,8 @@
 #include "mprotect_perf_scenario.h"
 
 /**
- * struct mp_job - what one child does
+ * struct mp_job - what one child does: check a row thoroughly, or time it and
+ *	look at its state and content before and after
  * @sc: the row
  * @proc: number of the process in its run, goes into the samples
  * @cpu: to be pinned to, or -1
@@ -35,9 +36,9 @@ struct mp_job {
 
 /**
  * struct mp_result - what it found
- * @report: the checks, before and after the timing together
+ * @report: the checks; MP_UNSEEN where this job has none
  * @sample: the measured cycles, for free()
- * @n: how many; 0 when a check failed
+ * @n: how many
  */
 struct mp_result {
 	struct mp_report report;

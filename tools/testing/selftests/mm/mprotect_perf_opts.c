@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "mprotect_perf_opts.h"
 #include "mprotect_perf_scenario.h"
 
-enum { OPT_TIMEOUT = 256, OPT_TIME, OPT_CYCLES, OPT_WARMUP, OPT_CPU, OPT_UNIT };
+enum { OPT_TIMEOUT = 256, OPT_TIME, OPT_PROCS, OPT_WARMUP_PROCS, OPT_CYCLES, OPT_WARMUP, OPT_SEED, OPT_CPU, OPT_UNIT };
 
 static const struct option longopts[] = {
 	{ "perf", no_argument, NULL, 'p' },
@@ -25,8 +26,11 @@ static const struct option longopts[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
 	{ "time", required_argument, NULL, OPT_TIME },
+	{ "procs", required_argument, NULL, OPT_PROCS },
+	{ "warmup-procs", required_argument, NULL, OPT_WARMUP_PROCS },
 	{ "cycles", required_argument, NULL, OPT_CYCLES },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
+	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "unit", required_argument, NULL, OPT_UNIT },
 	{ NULL, 0, NULL, 0 },
@@ -46,9 +50,12 @@ const char *mp_opts_help(void)
 	"  -h, --help              this text\n"
 	"\n"
 	"with -p:\n"
-	"      --time SECONDS      for all timing together (default 5)\n"
-	"      --cycles N          measured cycles of a process at most\n"
+	"      --time SECONDS      at most for all timing (default 5); less when settled\n"
+	"      --procs N           N processes of each scenario, however long it takes\n"
+	"      --warmup-procs N    processes before them (default 0)\n"
+	"      --cycles N          cycles of a process (default: a part of the time)\n"
 	"      --warmup N          cycles before them (default 10)\n"
+	"      --seed N            of the order of the scenarios (default 1)\n"
 	"      --cpu N             pin to this CPU (default: the last one allowed)\n"
 	"      --unit ns|insn      insn: under QEMU -icount the clock counts instructions\n"
 	"  -o, --output FILE       write the raw samples to a new record file\n"
@@ -142,6 +149,18 @@ static int parse_one(struct mp_opts *o, int opt, struct mp_err *err)
 		break;
 	case OPT_TIME:
 		return parse_time(optarg, &o->time, err);
+	case OPT_PROCS:
+		ret = parse_count("procs", optarg, 1, 100000, &n, err);
+		o->procs = (uint32_t)n;
+		break;
+	case OPT_WARMUP_PROCS:
+		ret = parse_count("warmup-procs", optarg, 0, 100000, &n, err);
+		o->warmup_procs = (uint32_t)n;
+		break;
+	case OPT_SEED:
+		ret = parse_count("seed", optarg, 0, ULONG_MAX, &n, err);
+		o->seed = n;
+		break;
 	case OPT_CYCLES:
 		ret = parse_count("cycles", optarg, 1, 100000000, &n, err);
 		o->cycles = (uint32_t)n;
@@ -191,7 +210,7 @@ int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err)
 {
 	int opt, index, only_perf = 0;
 
-	*o = (struct mp_opts){ .select = ~0ULL, .time = 5, .cycles = 1000000,
+	*o = (struct mp_opts){ .select = ~0ULL, .time = 5, .seed = 1,
 			       .warmup = 10, .timeout = 60, .cpu = -1 };
 	opterr = 0;
 	optind = 0;

@@ -24,8 +24,11 @@
  * @timeout: --timeout, seconds after which a child hangs
  * @insn: --unit insn, the clock counts instructions
  * @time: --time, seconds for all timing together
- * @cycles: --cycles, measured cycles of a process at most
+ * @procs: --procs, measured processes of a scenario, or 0: until settled
+ * @warmup_procs: --warmup-procs, processes before them
+ * @cycles: --cycles, measured cycles of a process, or 0: by time
  * @warmup: --warmup, cycles before them
+ * @seed: --seed, of the order of the scenarios
  * @cpu: --cpu, or -1 for the last one that is allowed
  */
 struct mp_opts {
@@ -38,8 +41,11 @@ struct mp_opts {
 	unsigned int timeout;
 	bool insn;
 	double time;
+	uint32_t procs;
+	uint32_t warmup_procs;
 	uint32_t cycles;
 	uint32_t warmup;
+	uint64_t seed;
 	int cpu;
 };
 

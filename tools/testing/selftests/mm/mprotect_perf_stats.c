@@ -6,6 +6,7 @@
  * physical pages) from noise that lasts as long as one. That is what taking
  * several processes, and the bootstrap over them, is for.
  */
+#define _GNU_SOURCE	/* M_SQRT2 */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 #define SETTLED_PROCESSES 10
 #define SETTLED_SUPPORT 3
 #define SETTLED_SHARE 6
+
+#define T_INFINITE 1000
 
 static int compare(const void *a, const void *b)
 {
@@ -174,6 +177,40 @@ enum mp_settled mp_stats_settled(const double *floor, size_t n, double tolerance
 		ret = MP_DRIFTING;
 	free(scratch);
 	return ret;
+}
+
+/* The part of Student's distribution that lies between -t and t. */
+static double t_within(double t, unsigned int df)
+{
+	double angle = atan(t / sqrt(df));
+	double term = df & 1 ? cos(angle) : 1;
+	double sum = df == 1 ? 0 : term;
+
+	if (df >= T_INFINITE)
+		return erf(t / M_SQRT2);
+	for (unsigned int k = 2 + (df & 1); k < df; k += 2) {
+		term *= (k - 1) * cos(angle) * cos(angle) / k;
+		sum += term;
+	}
+	sum *= sin(angle);
+	return df & 1 ? (angle + sum) * M_2_PI : sum;
+}
+
+double mp_stats_t(double level, unsigned int df)
+{
+	double low = 0, high = 1;
+
+	while (t_within(high, df) < level && high < 1e12)
+		high *= 2;
+	for (int i = 0; i < 100; i++) {
+		double middle = (low + high) / 2;
+
+		if (t_within(middle, df) < level)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
 }
 
 uint64_t mp_rng_next(struct mp_rng *rng)

@@ -202,6 +202,19 @@ int mp_stats_bootstrap(const struct mp_group *g, size_t ngroups, uint64_t seed,
 struct mp_interval mp_stats_interval(double *v, size_t n, double level);
 
 /**
+ * mp_stats_t() - how many standard errors an interval reaches to each side
+ * @level: what part of all such intervals shall hold the true figure: 0.95
+ * @df: degrees of freedom, at least 1; from 1000 on taken for infinite
+ *
+ * The two-sided quantile of Student's t distribution: bisection on its closed
+ * form for whole degrees of freedom, Abramowitz and Stegun, "Handbook of
+ * Mathematical Functions", 26.7.3 and 26.7.4.
+ *
+ * Return: 12.706 for 0.95 and 1, 1.960 for 0.95 and many.
+ */
+double mp_stats_t(double level, unsigned int df);
+
+/**
  * struct mp_rng - a small seeded generator of random numbers
  * @state: the seed at first; any value will do
  *

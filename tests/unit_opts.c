@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the command line.
+ *
+ * Sources: mprotect_perf_opts.c mprotect_perf_scenario.c
+ */
+#include "unit.h"
+#include "mprotect_perf_opts.h"
+#include "mprotect_perf_scenario.h"
+
+#define ARGS 12
+
+static int parse(struct mp_opts *o, struct mp_err *err, const char *line)
+{
+	static char words[512];
+	char *argv[ARGS + 2] = { "mprotect_perf" };
+	int argc = 1;
+	char *word;
+
+	snprintf(words, sizeof(words), "%s", line);
+	for (word = strtok(words, " "); word && argc <= ARGS; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	err->text[0] = '\0';
+	return mp_opts_parse(o, argc, argv, err);
+}
+
+static void test_good(void)
+{
+	struct mp_opts o;
+	struct mp_err err;
+
+	is_int(parse(&o, &err, ""), 0, "no options");
+	ok(!o.perf && !o.list && !o.help && !o.verbose && !o.output && !o.insn, "ask for nothing");
+	ok(o.select == ~0ULL, "and for every scenario");
+	is_int(o.cpu, -1, "on any CPU");
+
+	is_int(parse(&o, &err, "-pv -s one-page,api --time 2.5 --cycles=7 --warmup 0 --cpu 3 "
+		     "-o x.rec"), 0, "many options");
+	ok(o.perf && o.verbose, "flags");
+	ok(o.select == (MP_SELECT_API | 1ULL << mp_scenario_find("one-page")), "selection");
+	is_double(o.time, 2.5, "--time");
+	is_int(o.cycles, 7, "--cycles=");
+	is_int(o.warmup, 0, "--warmup");
+	is_int(o.cpu, 3, "--cpu");
+	is_str(o.output, "x.rec", "-o");
+
+	is_int(parse(&o, &err, "--perf --unit insn --timeout 5"), 0, "long options");
+	ok(o.insn && o.perf && o.timeout == 5, "taken");
+	is_int(parse(&o, &err, "--unit ns -p"), 0, "-p may come last");
+	is_int(parse(&o, &err, "-s shared-dirty,shared-dirty"), 0, "the same row twice");
+}
+
+static void test_bad(void)
+{
+	static const struct {
+		const char *line;
+		const char *say;
+	} bad[] = {
+		{ "--nosuch", "unknown option '--nosuch'" },
+		{ "-p -z", "unknown option" },
+		{ "-p --cyc 3", "'--cyc': write --cycles in full" },
+		{ "-p --cyc=3", "write --cycles in full" },
+		{ "-p --time", "needs an argument" },
+		{ "-p --time 0", "--time '0': give seconds" },
+		{ "-p --time 1e3", "--time '1e3'" },
+		{ "-p --time 1.2.3", "--time '1.2.3'" },
+		{ "-p --time 86401", "--time" },
+		{ "-p --cycles -1", "--cycles '-1'" },
+		{ "-p --cycles 1k", "--cycles '1k'" },
+		{ "-p --cycles 0x10", "--cycles '0x10'" },
+		{ "-p --warmup 18446744073709551616", "--warmup" },
+		{ "-p --cpu 1024", "--cpu '1024'" },
+		{ "-p --unit sec", "--unit 'sec'" },
+		{ "--cpu 1", "--cpu has no effect without -p" },
+		{ "-o x", "--output has no effect without -p" },
+		{ "-s ,", "no scenario ''" },
+		{ "-s Shared-dirty", "no scenario 'Shared-dirty'" },
+		{ "-s shared-dirty,nosuch", "no scenario 'nosuch'" },
+		{ "-l -p", "-l and -p" },
+		{ "file", "'file' is not an option" },
+		{ "-- -p", "'-p' is not an option" },
+	};
+	struct mp_opts o;
+	struct mp_err err;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		is_int(parse(&o, &err, bad[i].line), -1, bad[i].line);
+		has_str(err.text, bad[i].say, "and says why");
+		ok(!strchr(err.text, '\n'), "in one line");
+	}
+}
+
+/* What the rest relies on, row by row. */
+static void test_table(void)
+{
+	unsigned int i, k;
+
+	ok(mp_nr_scenarios < 63, "a mask has room for every row");
+	for (i = 0; i < mp_nr_scenarios; i++) {
+		const struct mp_scenario *sc = &mp_scenarios[i];
+
+		is_int(mp_scenario_find(sc->name), i, sc->name);
+		ok(strlen(sc->name) < 32 &&
+		   strspn(sc->name, "abcdefghijklmnopqrstuvwxyz-") == strlen(sc->name),
+		   "its name is lower case, without numbers, and fits into a record");
+		ok(sc->what && sc->origin, "it is described");
+		ok(sc->regions && !sc->bytes != !sc->pages, "it has a size");
+		ok(sc->bytes || sc->pages > 2 * sc->margin, "and pages to protect");
+		for (k = 0; k < i; k++)
+			if (!strcmp(mp_scenarios[k].name, sc->name))
+				ok(0, "its name is its own");
+	}
+}
+
+int main(void)
+{
+	test_good();
+	test_bad();
+	test_table();
+	return done_testing();
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the readers of maps, smaps, pagemap and kpageflags: on text
+ * that kernels have really printed (tests/fixtures), and on text that none
+ * should print.
+ *
+ * Sources: mprotect_perf_state.c
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "mprotect_perf_state.h"
+
+#define FIXTURES "tests/fixtures"
+
+static int read_text(const char *text, struct mp_vma *vma, struct mp_err *err)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	int r = mp_state_next_vma(f, vma, err);
+
+	fclose(f);
+	return r;
+}
+
+#define HEAD "7f0000000000-7f0000010000 rw-s 00000000 00:01 1234     /dev/zero (deleted)\n"
+
+static void test_good(void)
+{
+	struct mp_vma vma;
+	struct mp_err err;
+	char text[8192];
+
+	is_int(read_text(HEAD, &vma, &err), 1, "a line of maps");
+	is_int(vma.end - vma.start, 0x10000, "its length");
+	is_str(vma.perms, "rw-s", "its permissions");
+	is_int(vma.given, 0, "maps gives no smaps figures");
+
+	is_int(read_text("400000-401000 r-xp 00000000 00:00 0 \n", &vma, &err), 1,
+	       "a line without a path");
+
+	is_int(read_text(HEAD "Rss:     64 kB\nKernelPageSize:   4 kB\nNewKey:  1 kB\n"
+			 "VmFlags: rd wr sh\n", &vma, &err), 1, "smaps with a new key");
+	is_int(vma.kb[MP_RSS], 64, "Rss");
+	is_int(vma.kb[MP_KERNEL_PAGE_SIZE], 4, "KernelPageSize");
+	is_int(vma.given, 1U << MP_RSS | 1U << MP_KERNEL_PAGE_SIZE, "what was given");
+
+	is_int(read_text(HEAD "SwapPss: 7 kB\n", &vma, &err), 1, "SwapPss");
+	is_int(vma.given, 0, "SwapPss is not Swap");
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, HEAD, strlen(HEAD) - 1);
+	snprintf(text + sizeof(text) - 20, 20, "\nRss: 8 kB\n");
+	is_int(read_text(text, &vma, &err), 1, "a path longer than any buffer");
+	is_int(vma.kb[MP_RSS], 8, "and what follows it");
+
+	is_int(read_text("", &vma, &err), -1 + 1, "the end");
+}
+
+static void test_bad(void)
+{
+	static const struct {
+		const char *what;
+		const char *text;
+	} bad[] = {
+		{ "an empty line", "\n" },
+		{ "a line that begins with smaps", "Rss: 4 kB\n" },
+		{ "a range without an end", "7f0000000000- rw-s 00000000 00:01 1 x\n" },
+		{ "a range that is empty", "1000-1000 rw-s 00000000 00:01 1 x\n" },
+		{ "a range that is turned round", "2000-1000 rw-s 00000000 00:01 1 x\n" },
+		{ "permissions cut short", "1000-2000 rw- 00000000 00:01 1 x\n" },
+		{ "permissions that are none", "1000-2000 abcd 00000000 00:01 1 x\n" },
+		{ "no device", "1000-2000 rw-p 00000000\n" },
+		{ "no number", HEAD "Rss: kB\n" },
+		{ "another unit", HEAD "Rss: 4 MB\n" },
+		{ "no colon", HEAD "Rss 4 kB\n" },
+	};
+	struct mp_vma vma;
+	struct mp_err err;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		err.text[0] = '\0';
+		is_int(read_text(bad[i].text, &vma, &err), -1, bad[i].what);
+		has_str(err.text, "not a line of ", "and says so");
+	}
+}
+
+static void test_bits(void)
+{
+	const uint64_t present = 1ULL << 63, exclusive = 1ULL << 56, file = 1ULL << 61;
+	static const unsigned int large[] = { 15, 16, 17, 20, 22, 24 };
+	unsigned int i;
+
+	ok(!mp_pagemap_odd(present | exclusive | 5, false), "an anonymous page");
+	ok(!mp_pagemap_odd(present | exclusive | file, true), "a shared page");
+	ok(!mp_pagemap_odd(present | exclusive | 1ULL << 55, false), "soft-dirty is not odd");
+	has_str(mp_pagemap_odd(0, false), "not present", "no page");
+	has_str(mp_pagemap_odd(1ULL << 62, false), "swapped", "a swap entry");
+	has_str(mp_pagemap_odd(present, false), "more than once", "mapped twice");
+	has_str(mp_pagemap_odd(present | exclusive | file, false), "a file", "file, not anonymous");
+	has_str(mp_pagemap_odd(present | exclusive, true), "not a file", "anonymous, not file");
+	is_int((long long)mp_pagemap_pfn(present | exclusive | file | 0x123456), 0x123456,
+	       "the page frame");
+	is_int((long long)mp_pagemap_pfn(present | 1ULL << 55), 0, "a hidden one");
+
+	for (i = 0; i < 64; i++) {
+		bool is_large = false;
+		unsigned int k;
+
+		for (k = 0; k < ARRAY_SIZE(large); k++)
+			is_large |= large[k] == i;
+		ok(!mp_kpageflags_odd(1ULL << i) == !is_large, "kpageflags bit %u", i);
+	}
+}
+
+static void test_reads(void)
+{
+	char name[] = "/tmp/unit_state.XXXXXX";
+	int fd = mkstemp(name);
+	uint64_t entry[4] = { 1, 2, 3, 4 }, got[4], flags;
+	const size_t page = 0x10000;
+	struct mp_err err;
+
+	unlink(name);
+	if (write(fd, entry, sizeof(entry)) != sizeof(entry))
+		return;
+	is_int(mp_state_pagemap(fd, page, 3, page, got, &err), 0, "pagemap from the second page");
+	is_int((long long)got[0], 2, "begins there");
+	is_int((long long)got[2], 4, "and ends there");
+	is_int(mp_state_pagemap(fd, page, 4, page, got, &err), -1, "pagemap that ends too early");
+	has_str(err.text, "ends too early", "and says so");
+	is_int(mp_state_kpageflags(fd, 2, &flags, &err), 0, "kpageflags of a frame");
+	is_int((long long)flags, 3, "are its own");
+	is_int(mp_state_kpageflags(fd, 4, &flags, &err), -1, "kpageflags of no frame");
+	is_int(mp_state_pagemap(-1, 0, 1, page, got, &err), -1, "no pagemap");
+	close(fd);
+}
+
+/* A directory is RELEASE-ARCH-PAGESIZE. */
+static void test_fixture(const char *dir)
+{
+	const char *dash = strrchr(dir, '-');
+	long kb = dash ? atol(dash + 1) / 1024 : 0;
+	struct mp_vma vma, map;
+	int huge = 0, r, m = 1, n = 0;
+	char path[512];
+	struct mp_err err = { "" };
+	FILE *smaps, *maps;
+
+	snprintf(path, sizeof(path), FIXTURES "/%s/smaps", dir);
+	smaps = fopen(path, "r");
+	snprintf(path, sizeof(path), FIXTURES "/%s/maps", dir);
+	maps = fopen(path, "r");
+	if (!ok(smaps && maps && kb, "%s can be read", dir))
+		return;
+	while ((r = mp_state_next_vma(smaps, &vma, &err)) > 0 &&
+	       (m = mp_state_next_vma(maps, &map, &err)) > 0) {
+		n++;
+		if (vma.start != map.start || vma.end != map.end || strcmp(vma.perms, map.perms))
+			break;
+		if (vma.given != (1U << MP_SMAPS_KEYS) - 1 || (long)vma.kb[MP_KERNEL_PAGE_SIZE] != kb)
+			break;
+		huge += vma.kb[MP_ANON_HUGE] || vma.kb[MP_SHMEM_PMD];
+	}
+	ok(r == 0 && n > 3, "%s: %d VMAs of smaps, the same in maps, all keys, %ld kB pages %s",
+	   dir, n, kb, err.text);
+	fclose(smaps);
+	fclose(maps);
+}
+
+static void test_fixtures(void)
+{
+	DIR *d = opendir(FIXTURES);
+	struct dirent *e;
+	int n = 0;
+
+	while (d && (e = readdir(d))) {
+		if (strchr(e->d_name, '.') == e->d_name || !strchr(e->d_name, '-'))
+			continue;
+		test_fixture(e->d_name);
+		n++;
+	}
+	if (d)
+		closedir(d);
+	ok(n >= 5, "fixtures of %d kernels", n);
+}
+
+int main(void)
+{
+	test_good();
+	test_bad();
+	test_bits();
+	test_reads();
+	test_fixtures();
+	return done_testing();
+}

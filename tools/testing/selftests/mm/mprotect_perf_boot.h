@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One boot: a record in memory, grouped by scenario and process, small enough
+ * to hold many of them beside each other.
+ */
+#ifndef MPROTECT_PERF_BOOT_H
+#define MPROTECT_PERF_BOOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "mprotect_perf_record.h"
+#include "mprotect_perf_stats.h"
+
+/*
+ * Times that are kept of one boot, 4 MiB of them. A record that has more is
+ * thinned: see mprotect_perf_boot.c for what that costs (nothing but width).
+ */
+#define MP_BOOT_KEEP 524288u
+/* Processes of a boot, over all scenarios. */
+#define MP_BOOT_PROCESSES 32768u
+#define MP_FACT_LEN 160
+
+/**
+ * struct mp_series - one phase of one process
+ * @n: cycles in which it was timed
+ * @mean: of all their times
+ * @squares: sum of squared deviations from @mean
+ * @faults: page faults in all; of @nfaults cycles that counted them
+ * @nfaults: see @faults
+ * @csw: context switches in all; of @ncsw cycles that counted them
+ * @ncsw: see @csw
+ * @kept: times in the order of their cycles, all or evenly thinned
+ * @nkept: how many
+ * @room: how many fit
+ */
+struct mp_series {
+	uint64_t n;
+	double mean;
+	double squares;
+	double faults;
+	uint64_t nfaults;
+	double csw;
+	uint64_t ncsw;
+	double *kept;
+	uint32_t nkept;
+	uint32_t room;
+};
+
+/**
+ * struct mp_process - one process of a scenario
+ * @proc: its number in the record
+ * @cycles: how many it had
+ * @pick: which cycle of the present stride is kept
+ * @phase: its times
+ */
+struct mp_process {
+	uint32_t proc;
+	uint64_t cycles;
+	uint64_t pick;
+	struct mp_series phase[MP_PHASES];
+};
+
+/**
+ * struct mp_workload - one scenario of a boot
+ * @name: of the scenario
+ * @pages: base pages that a phase covers
+ * @calls: system calls that a phase makes
+ * @process: in the order in which they first appear
+ * @nprocess: how many
+ * @room: how many fit
+ * @index: by process number: its place in @process + 1, or 0
+ * @nindex: how many numbers @index knows
+ */
+struct mp_workload {
+	char name[MP_NAME_LEN];
+	uint64_t pages;
+	uint64_t calls;
+	struct mp_process *process;
+	uint32_t nprocess;
+	uint32_t room;
+	uint32_t *index;
+	uint32_t nindex;
+};
+
+/**
+ * struct mp_fact - one fact of the environment
+ * @key: its name
+ * @value: its beginning, if it is long
+ */
+struct mp_fact {
+	char key[MP_KEY_MAX + 1];
+	char value[MP_FACT_LEN];
+};
+
+/**
+ * struct mp_boot - a record
+ * @name: of its file
+ * @fact: its environment
+ * @nfact: how many
+ * @workload: its scenarios, in the order in which they first appear
+ * @nworkload: how many
+ * @nprocess: processes of all scenarios
+ * @nkept: times kept of all processes
+ * @stride: one time of so many was kept; 1 for all
+ */
+struct mp_boot {
+	char *name;
+	struct mp_fact fact[MP_ENV_MAX];
+	size_t nfact;
+	struct mp_workload workload[MP_SCENARIO_MAX];
+	size_t nworkload;
+	uint32_t nprocess;
+	uint32_t nkept;
+	uint64_t stride;
+	struct mp_rng rng;
+	size_t current;
+};
+
+/**
+ * mp_boot_read() - read a record
+ * @path: the file
+ * @err: filled on failure
+ *
+ * Return: a boot that mp_boot_free() frees, or NULL.
+ */
+struct mp_boot *mp_boot_read(const char *path, struct mp_err *err);
+
+/**
+ * mp_boot_read_stream() - the same from an open stream
+ * @f: not closed
+ * @name: what to call it
+ * @err: filled on failure
+ *
+ * Return: as above.
+ */
+struct mp_boot *mp_boot_read_stream(FILE *f, const char *name, struct mp_err *err);
+
+/**
+ * mp_boot_free() - forget a boot
+ * @b: may be NULL
+ */
+void mp_boot_free(struct mp_boot *b);
+
+/**
+ * mp_boot_fact() - one fact of the environment
+ * @b: the boot
+ * @key: its name
+ *
+ * Return: its value, or NULL if the record does not have it.
+ */
+const char *mp_boot_fact(const struct mp_boot *b, const char *key);
+
+/**
+ * mp_boot_workload() - one scenario of a boot
+ * @b: the boot
+ * @name: of the scenario
+ *
+ * Return: the scenario, or NULL if the record does not have it.
+ */
+const struct mp_workload *mp_boot_workload(const struct mp_boot *b, const char *name);
+
+#endif /* MPROTECT_PERF_BOOT_H */

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What stands in a row: the figures of a kernel, and the verdict on a step from
+ * one kernel to another. The formulas are told at mp_compare_judge().
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mprotect_perf_compare.h"
+
+#define REPLICATES 1000
+
+/* Less than this, in a unit that can be noisy, says nothing. */
+#define LEAST_PROCESSES 5
+#define LEAST_SAMPLES 100
+
+/* With fewer boots Student's t is so wide that the plain spread says more. */
+#define T_BOOTS 3
+
+const char *const mp_verdict_name[] = {
+	[MP_OK] = "OK",
+	[MP_IMPROVED] = "IMPROVED",
+	[MP_REGRESSED] = "REGRESSED",
+	[MP_INCONCLUSIVE] = "INCONCLUSIVE",
+};
+
+/* One boot's share of a column. */
+struct share {
+	double figure[MP_FIGURES];
+	double without_first[MP_FIGURES];
+	double error[MP_JUDGED];
+};
+
+/* Floor, median and mean of the processes of @w from the @skip-th on. */
+static int boot_figures(const struct mp_workload *w, int phase, uint32_t skip,
+			struct mp_group *g, size_t *ngroups, double *figure)
+{
+	struct mp_stats st;
+	double means = 0;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < w->nprocess; i++) {
+		const struct mp_series *s = &w->process[i].phase[phase];
+
+		if (!s->nkept || skip) {
+			skip -= s->nkept && skip;
+			continue;
+		}
+		g[n++] = (struct mp_group){ s->kept, s->nkept };
+		means += s->mean;
+	}
+	*ngroups = n;
+	if (mp_stats_of_groups(g, n, &st))
+		return -1;
+	figure[MP_FLOOR] = n ? st.floor / w->pages : NAN;
+	figure[MP_MEDIAN] = n ? st.median / w->pages : NAN;
+	figure[MP_MEAN] = n ? means / n / w->pages : NAN;
+	return 0;
+}
+
+static double relative_error(double *v, size_t n)
+{
+	struct mp_stats st = mp_stats_of(v, n);
+
+	return st.mean > 0 ? st.sd / st.mean : 0;
+}
+
+static int boot_share(const struct mp_workload *w, int phase, uint64_t seed, struct share *sh)
+{
+	struct mp_group *g = malloc(w->nprocess * sizeof(*g));
+	double *v = malloc(2 * REPLICATES * sizeof(*v));
+	size_t n;
+	int ret = -1;
+
+	if (!g || !v || boot_figures(w, phase, 1, g, &n, sh->without_first) ||
+	    boot_figures(w, phase, 0, g, &n, sh->figure) ||
+	    mp_stats_bootstrap(g, n, seed, v, v + REPLICATES, REPLICATES))
+		goto out;
+	sh->error[MP_FLOOR] = relative_error(v, REPLICATES);
+	sh->error[MP_MEDIAN] = relative_error(v + REPLICATES, REPLICATES);
+	ret = 0;
+out:
+	free(g);
+	free(v);
+	return ret;
+}
+
+/* Exact moments and counters of all samples, kept or not. */
+struct moments {
+	double n, mean, squares;
+	double faults, nfaults, csw, ncsw;
+};
+
+static void add_moments(const struct mp_workload *w, int phase, struct moments *m,
+			struct mp_column *col)
+{
+	for (uint32_t i = 0; i < w->nprocess; i++) {
+		const struct mp_series *s = &w->process[i].phase[phase];
+		double off = s->mean - m->mean;
+
+		if (!s->n)
+			continue;
+		/* Chan, Golub and LeVeque, "Updating formulae...", 1979. */
+		m->squares += s->squares + off * off * m->n * s->n / (m->n + s->n);
+		m->n += s->n;
+		m->mean += off * s->n / m->n;
+		m->faults += s->faults;
+		m->nfaults += s->nfaults;
+		m->csw += s->csw;
+		m->ncsw += s->ncsw;
+		col->processes++;
+		col->samples += s->n;
+	}
+}
+
+static void finish_moments(const struct moments *m, struct mp_column *col)
+{
+	col->cv = m->n > 1 && m->mean > 0 ? 100 * sqrt(m->squares / (m->n - 1)) / m->mean : 0;
+	col->faults = m->nfaults ? m->faults / m->nfaults : NAN;
+	col->csw = m->ncsw ? m->csw / m->ncsw : NAN;
+}
+
+/* A column from the shares of its boots. */
+static void merge_shares(const struct share *sh, size_t n, struct mp_column *col)
+{
+	for (int f = 0; f < MP_FIGURES; f++) {
+		double low = sh[0].figure[f], high = low;
+		double logs = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			col->figure[f] += sh[i].figure[f] / n;
+			col->without_first[f] += sh[i].without_first[f] / n;
+			low = fmin(low, sh[i].figure[f]);
+			high = fmax(high, sh[i].figure[f]);
+			logs += log(sh[i].figure[f]) / n;
+		}
+		col->spread[f] = col->figure[f] > 0 ? (high - low) / col->figure[f] : 0;
+		col->drift[f] = n > 1 ? sh[n - 1].figure[f] / sh[0].figure[f] - 1 : NAN;
+		for (size_t i = 0; i < n && f < MP_JUDGED; i++) {
+			double off = log(sh[i].figure[f]) - logs;
+
+			col->squares[f] += off * off;
+			col->error[f] += sh[i].error[f] * sh[i].error[f] / (n * n);
+		}
+	}
+	for (int f = 0; f < MP_JUDGED; f++)
+		col->error[f] = sqrt(col->error[f]);
+}
+
+int mp_judge_column(const struct mp_compare *c, size_t kernel, const struct mp_row *row,
+		    uint64_t seed, struct mp_column *col)
+{
+	struct share *sh = calloc(c->nboots, sizeof(*sh));
+	struct moments m = { 0 };
+	size_t n = 0;
+
+	if (!sh)
+		return -1;
+	for (size_t i = 0; i < c->nboots; i++) {
+		const struct mp_workload *w = mp_boot_workload(c->boot[i], row->scenario);
+		uint64_t before = col->samples;
+
+		if (c->of[i] != kernel || !w)
+			continue;
+		add_moments(w, row->phase, &m, col);
+		if (col->samples == before)
+			continue;
+		if (boot_share(w, row->phase, seed + i, &sh[n++])) {
+			free(sh);
+			return -1;
+		}
+		if (c->boot[i]->stride > col->stride)
+			col->stride = c->boot[i]->stride;
+	}
+	col->boots = n;
+	if (n)
+		merge_shares(sh, n, col);
+	finish_moments(&m, col);
+	free(sh);
+	return 0;
+}
+
+/* Half the width of the interval of ln(to / from), in its two parts. */
+static double half_width(const struct mp_compare *c, const struct mp_column *from,
+			 const struct mp_column *to, int f, double *within, double *between)
+{
+	unsigned int processes = from->processes + to->processes - from->boots - to->boots;
+	unsigned int boots = from->boots + to->boots - 2;
+
+	*within = hypot(from->error[f], to->error[f]) *
+		  mp_stats_t(c->level, processes ? processes : 1);
+	*between = NAN;
+	if (!boots)
+		return *within;
+	if (boots < T_BOOTS) {
+		*between = fmax(from->spread[f], to->spread[f]) / 2;
+		return *within + *between;
+	}
+	*between = mp_stats_t(c->level, boots) *
+		   sqrt((from->squares[f] + to->squares[f]) / boots *
+			(1.0 / from->boots + 1.0 / to->boots));
+	return fmax(*within, *between);
+}
+
+static double percent(double from, double to)
+{
+	return from > 0 ? 100 * (to / from - 1) : NAN;
+}
+
+static enum mp_verdict inconclusive(struct mp_step *s, const char *why)
+{
+	mp_error(&s->why, "%s", why);
+	return MP_INCONCLUSIVE;
+}
+
+static int too_few(const struct mp_compare *c, const struct mp_column *col, struct mp_step *s)
+{
+	const char *unit = mp_boot_fact(c->boot[0], "unit");
+
+	/* Counted instructions repeat to the last digit: one cycle is enough. */
+	if ((unit && !strcmp(unit, "insn")) ||
+	    (col->processes >= LEAST_PROCESSES * col->boots &&
+	     col->samples >= LEAST_SAMPLES * col->boots))
+		return 0;
+	mp_error(&s->why, "only %llu cycles of %zu processes in %zu boots; a boot needs %d of %d",
+		 (unsigned long long)col->samples, col->processes, col->boots, LEAST_SAMPLES,
+		 LEAST_PROCESSES);
+	return 1;
+}
+
+static enum mp_verdict verdict(double threshold, struct mp_step *s)
+{
+	const struct mp_interval *floor = &s->interval[MP_FLOOR];
+	const struct mp_interval *median = &s->interval[MP_MEDIAN];
+
+	if (floor->low > threshold)
+		return median->high <= threshold ?
+			inconclusive(s, "the floor rose, the median did not") : MP_REGRESSED;
+	if (floor->high < -threshold)
+		return median->low >= -threshold ?
+			inconclusive(s, "the floor fell, the median did not") : MP_IMPROVED;
+	if (floor->high > threshold)
+		return inconclusive(s, "the uncertainty reaches over the threshold");
+	if (median->low > threshold)
+		return inconclusive(s, "the median rose, the floor did not");
+	return MP_OK;
+}
+
+void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,
+		   const struct mp_column *to, double threshold, struct mp_step *s)
+{
+	double within, between;
+
+	s->control = NAN;
+	for (int f = 0; f < MP_FIGURES; f++) {
+		s->delta[f] = percent(from->figure[f], to->figure[f]);
+		s->without_first[f] = percent(from->without_first[f], to->without_first[f]);
+	}
+	if (!from->boots || !to->boots) {
+		s->verdict = inconclusive(s, "one of the two kernels has no such row");
+		return;
+	}
+	for (int f = MP_JUDGED - 1; f >= 0; f--) {
+		double half = half_width(c, from, to, f, &within, &between);
+		double ratio = 1 + s->delta[f] / 100;
+
+		s->interval[f].low = 100 * (ratio * exp(-half) - 1);
+		s->interval[f].high = 100 * (ratio * exp(half) - 1);
+	}
+	s->within = 100 * within;
+	s->between = 100 * between;
+	if (isnan(s->delta[MP_FLOOR]) || isnan(s->delta[MP_MEDIAN]))
+		s->verdict = inconclusive(s, "a figure is 0");
+	else if (too_few(c, from, s) || too_few(c, to, s))
+		s->verdict = MP_INCONCLUSIVE;
+	else
+		s->verdict = verdict(threshold, s);
+}
+
+void mp_judge_control(const struct mp_step *touch, struct mp_step *step)
+{
+	step->control = touch->delta[MP_FLOOR];
+	step->control_moved = fabs(step->control) >= fabs(step->delta[MP_FLOOR]) / 2;
+}

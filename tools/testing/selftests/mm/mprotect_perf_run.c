@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The order of things: a round runs one process of every scenario, shuffled,
+ * so that a noisy minute falls on all of them; rounds follow each other until
+ * the floor of every timed phase has settled.
+ *
+ * What this cannot tell: how another boot would have come out. Processes of
+ * one boot share the kernel's luck with its own code and memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mprotect_perf_run.h"
+
+/* of the floor: what counts as the same */
+#define TOLERANCE 0.005
+/* A process is short, so that there are many, but not so short that set-up rules. */
+#define PROC_PART (1.0 / 24)
+#define PROC_SECONDS_MIN 0.05
+#define PROC_SECONDS_MAX 1.0
+
+/* no process needs more: it has its time */
+#define CYCLES_MAX 1000000
+
+const struct mp_verdict *mp_report_failed(const struct mp_report *rep)
+{
+	unsigned int i;
+
+	for (i = 0; i < MP_CHECKS; i++)
+		if (rep->v[i].outcome == MP_FAIL)
+			return &rep->v[i];
+	return NULL;
+}
+
+void mp_run_check(struct mp_row *row, const struct mp_plan *plan)
+{
+	struct mp_job job = { .sc = row->sc, .cpu = plan->cpu, .seconds = plan->timeout };
+	struct mp_result res;
+
+	if (mp_scenario_missing(row->sc, &row->missing))
+		return;
+	mp_measure_run(&job, &res, &row->died);
+	row->report = res.report;
+	free(res.sample);
+}
+
+static int keep(struct mp_row *row, const struct mp_result *res)
+{
+	size_t *first = realloc(row->first, (row->nprocs + 2) * sizeof(*first));
+	struct mp_sample *s = realloc(row->sample, (row->n + res->n) * sizeof(*s));
+
+	if (first)
+		row->first = first;
+	if (s)
+		row->sample = s;
+	if (!first || !s)
+		return mp_error(&row->fault, "no memory for %zu samples", row->n + res->n);
+	memcpy(s + row->n, res->sample, res->n * sizeof(*s));
+	first[row->nprocs++] = row->n;
+	row->n += res->n;
+	first[row->nprocs] = row->n;
+	return 0;
+}
+
+/* One process; its samples are kept when it is a measured one. */
+static void run_one(struct mp_row *row, const struct mp_plan *plan, double seconds, bool measured)
+{
+	struct mp_job job = {
+		.sc = row->sc, .proc = row->nprocs, .cpu = plan->cpu, .warmup = plan->warmup,
+		.cycles = plan->cycles ? plan->cycles : CYCLES_MAX, .seconds = plan->timeout,
+		.ns = plan->cycles ? 0 : (uint64_t)(seconds * 1e9),
+	};
+	const struct mp_verdict *failed;
+	struct mp_result res;
+
+	if (mp_measure_run(&job, &res, &row->fault))
+		return;
+	failed = mp_report_failed(&res.report);
+	if (failed)
+		row->fault = failed->text;
+	else if (measured)
+		keep(row, &res);
+	free(res.sample);
+}
+
+int mp_row_groups(const struct mp_row *row, int phase, struct mp_group **group)
+{
+	struct mp_group *g;
+	unsigned int p;
+	double *v;
+	size_t i;
+
+	*group = NULL;
+	if (!row->n || row->sample[0].phase[phase].time == MP_NOT_TAKEN)
+		return -1;
+	g = malloc(row->nprocs * sizeof(*g) + row->n * sizeof(*v));
+	if (!g)
+		return -1;
+	v = (double *)(g + row->nprocs);
+	for (i = 0; i < row->n; i++)
+		v[i] = (double)row->sample[i].phase[phase].time / (double)row->sample[i].pages;
+	for (p = 0; p < row->nprocs; p++) {
+		g[p].v = v + row->first[p];
+		g[p].n = row->first[p + 1] - row->first[p];
+	}
+	*group = g;
+	return 0;
+}
+
+/* Floors of the processes, in their order; NULL without memory */
+static double *floors(const struct mp_row *row, int phase)
+{
+	double *floor = malloc((row->nprocs + row->n) * sizeof(*floor));
+	double *sorted = floor + row->nprocs;
+	struct mp_group *g;
+	unsigned int p;
+
+	if (!floor || mp_row_groups(row, phase, &g)) {
+		free(floor);
+		return NULL;
+	}
+	for (p = 0; p < row->nprocs; p++) {
+		memcpy(sorted, g[p].v, g[p].n * sizeof(*sorted));
+		mp_stats_sort(sorted, g[p].n);
+		floor[p] = mp_stats_floor(sorted, g[p].n);
+	}
+	free(g);
+	return floor;
+}
+
+static void judge(struct mp_row *row)
+{
+	int phase;
+
+	row->settled = row->nprocs ? MP_SETTLED : MP_TOO_FEW;
+	for (phase = 0; phase < MP_PHASES && row->settled == MP_SETTLED; phase++) {
+		double *floor;
+
+		if (!(row->sc->timed & 1U << phase))
+			continue;
+		floor = floors(row, phase);
+		row->settled = floor ? mp_stats_settled(floor, row->nprocs, TOLERANCE) :
+				       MP_TOO_FEW;
+		free(floor);
+	}
+}
+
+static bool wanted(const struct mp_row *row, const struct mp_plan *plan)
+{
+	if (row->missing.text[0] || row->died.text[0] || row->fault.text[0] ||
+	    mp_report_failed(&row->report))
+		return false;
+	if (plan->procs)
+		return row->nprocs < plan->procs;
+	return row->settled != MP_SETTLED;
+}
+
+static double proc_seconds(const struct mp_plan *plan, unsigned int nrows)
+{
+	double s = plan->seconds / nrows * PROC_PART;
+
+	return s < PROC_SECONDS_MIN ? PROC_SECONDS_MIN :
+	       s > PROC_SECONDS_MAX ? PROC_SECONDS_MAX : s;
+}
+
+/* Returns false when there was nothing left to do. */
+static bool run_round(struct mp_row *row, unsigned int *order, unsigned int nrows,
+		      const struct mp_plan *plan, bool measured, uint64_t start)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < nrows; i++) {
+		struct mp_row *r = &row[order[i]];
+		double elapsed = (double)(mp_clock_now() - start) / 1e9;
+
+		if (!wanted(r, plan) ||
+		    (!plan->procs && r->nprocs && elapsed >= plan->seconds))
+			continue;
+		if (plan->progress)
+			plan->progress(r->sc, r->nprocs, elapsed);
+		run_one(r, plan, proc_seconds(plan, nrows), measured);
+		judge(r);
+		any = true;
+	}
+	return any;
+}
+
+void mp_run_time(struct mp_row *row, unsigned int nrows, const struct mp_plan *plan)
+{
+	struct mp_rng rng = { plan->seed };
+	unsigned int order[64], i;
+	uint32_t warm;
+	uint64_t start = mp_clock_now();
+
+	for (i = 0; i < nrows; i++) {
+		order[i] = i;
+		row[i].settled = MP_TOO_FEW;
+	}
+	for (warm = plan->warmup_procs; ; warm -= warm > 0) {
+		mp_rng_shuffle(&rng, order, nrows);
+		if (!run_round(row, order, nrows, plan, !warm, start))
+			return;
+	}
+}
+
+void mp_run_free(struct mp_row *row)
+{
+	free(row->sample);
+	free(row->first);
+	row->sample = NULL;
+	row->first = NULL;
+	row->n = 0;
+	row->nprocs = 0;
+}
