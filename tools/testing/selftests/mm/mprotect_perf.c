@@ -83,7 +83,7 @@ static void run_api(const struct mp_opts *o)
 	unsigned int i;
 
 	for (i = 0; i < mp_nr_api_cases; i++) {
-		struct mp_verdict v = mp_api_run(i, o->timeout);
+		struct mp_finding v = mp_api_run(i, o->timeout);
 
 		result("validate", "api", mp_api_name(i), v.outcome, v.text.text);
 	}
@@ -93,7 +93,7 @@ static void run_api(const struct mp_opts *o)
  * A check that the child did not get to is no pass. What killed the child is
  * told once as a failure, and as the reason of the others.
  */
-static void report_checks(struct mp_row *row)
+static void report_checks(struct mp_run_row *row)
 {
 	struct mp_report *rep = &row->report;
 	const char *died = row->died.text[0] ? row->died.text : NULL;
@@ -101,16 +101,16 @@ static void report_checks(struct mp_row *row)
 	unsigned int i;
 
 	for (i = 0; i < MP_CHECKS; i++) {
-		struct mp_verdict *v = &rep->v[i];
+		struct mp_finding *v = &rep->v[i];
 
 		if (row->missing.text[0]) {
-			mp_verdict_set(v, MP_SKIP, "%s", row->missing.text);
+			mp_finding_set(v, MP_SKIP, "%s", row->missing.text);
 		} else if (died && !failed) {
-			mp_verdict_set(v, MP_FAIL, "%s", died);
+			mp_finding_set(v, MP_FAIL, "%s", died);
 			failed = true;
 		} else if (v->outcome == MP_UNSEEN || (died && v->outcome == MP_PASS)) {
 			v->outcome = MP_UNSEEN;
-			mp_verdict_set(v, MP_SKIP, "not reached: %s",
+			mp_finding_set(v, MP_SKIP, "not reached: %s",
 				       died ? died : "an earlier check failed");
 		} else if (v->outcome == MP_PASS && i == MP_CHECK_FAULTS) {
 			snprintf(v->text.text, sizeof(v->text.text),
@@ -125,31 +125,35 @@ static void report_checks(struct mp_row *row)
 }
 
 /* Statistics of one phase, per page; false when there are no samples of it. */
-static bool phase_stats(const struct mp_row *row, int phase, struct mp_stats *st)
+static bool phase_stats(const struct mp_run_row *row, int phase, struct mp_stats *st)
 {
 	struct mp_group *g;
 	int ret;
 
-	if (mp_row_groups(row, phase, &g))
+	if (mp_run_groups(row, phase, &g))
 		return false;
 	ret = mp_stats_of_groups(g, row->nprocs, st);
 	free(g);
 	return !ret;
 }
 
-static const char *settled_name(enum mp_settled s)
+static void print_settled(const struct mp_run_row *row)
 {
-	static const char *const name[] = {
-		[MP_SETTLED] = "settled", [MP_TOO_FEW] = "unsettled (too few processes)",
-		[MP_UNSUPPORTED] = "unsettled (few processes agree on the floor)",
-		[MP_MOVING] = "unsettled (the floor still moves)",
-		[MP_DRIFTING] = "unsettled (the floor drifts)",
+	static const char *const why[] = {
+		[MP_SETTLED] = "", [MP_TOO_FEW] = "there are too few processes",
+		[MP_UNSUPPORTED] = "few processes agree on it",
+		[MP_MOVING] = "the last processes moved it",
+		[MP_DRIFTING] = "it drifts from the first half of the run to the second",
 	};
 
-	return name[s];
+	if (row->settled == MP_SETTLED)
+		ksft_print_msg("  settled\n");
+	else
+		ksft_print_msg("  unsettled: the floor of %s: %s\n", mp_phase_name[row->moving],
+			       why[row->settled]);
 }
 
-static void report_phase(const struct mp_opts *o, const struct mp_row *row, int phase)
+static void report_phase(const struct mp_opts *o, const struct mp_run_row *row, int phase)
 {
 	const char *name = row->sc->name;
 	struct mp_stats st;
@@ -168,17 +172,17 @@ static void report_phase(const struct mp_opts *o, const struct mp_row *row, int 
 	}
 }
 
-static void print_table(const struct mp_opts *o, const struct mp_row *row)
+static void print_table(const struct mp_opts *o, const struct mp_run_row *row)
 {
 	struct mp_stats st;
 	int phase;
 
 	if (!row->n)
 		return;
-	ksft_print_msg("%s: %llu pages in %llu calls; %zu cycles in %u processes; %s per page; %s\n",
+	ksft_print_msg("%s: %llu pages in %llu calls; %zu cycles in %u processes; %s per page\n",
 		       row->sc->name, (unsigned long long)row->sample[0].pages,
 		       (unsigned long long)row->sample[0].calls, row->n, row->nprocs,
-		       o->insn ? "instructions" : "ns", settled_name(row->settled));
+		       o->insn ? "instructions" : "ns");
 	ksft_print_msg("  %-8s %9s %9s %9s %9s %9s %9s %5s\n", "phase", "floor", "median",
 		       "mean", "sd", "p99", "max", "cv%");
 	for (phase = 0; phase < MP_PHASES; phase++)
@@ -186,9 +190,10 @@ static void print_table(const struct mp_opts *o, const struct mp_row *row)
 			ksft_print_msg("  %-8s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %5.1f\n",
 				       mp_phase_name[phase], st.floor, st.median, st.mean,
 				       st.sd, st.p99, st.max, st.cv);
+	print_settled(row);
 }
 
-static void report_times(const struct mp_opts *o, const struct mp_row *row)
+static void report_times(const struct mp_opts *o, const struct mp_run_row *row)
 {
 	int phase;
 
@@ -211,7 +216,7 @@ static void run_rows(const struct mp_opts *o, struct mp_record_writer *record, i
 		.warmup_procs = o->warmup_procs, .warmup = o->warmup, .cycles = o->cycles,
 		.timeout = o->timeout, .progress = tty ? show_progress : NULL,
 	};
-	struct mp_row row[64] = { 0 };
+	struct mp_run_row row[64] = { 0 };
 	unsigned int i, n = 0;
 	size_t k;
 

@@ -45,14 +45,14 @@
 struct area {
 	char *base;
 	size_t page;
-	struct mp_verdict *v;
+	struct mp_finding *v;
 };
 
 /**
  * struct api_case - one call
  * @name: constant
  * @before: the pages
- * @prepare: changes them further; false when it could not, with a verdict
+ * @prepare: changes them further; false when it could not, with a finding
  * @page: the call begins at this page
  * @off: and this many bytes
  * @pages: it is this many pages long; -1 makes the range wrap around
@@ -78,7 +78,7 @@ struct api_case {
 
 static bool skip(struct area *a, const char *what)
 {
-	mp_verdict_set(a->v, MP_SKIP, "%s: %s", what, strerror(errno));
+	mp_finding_set(a->v, MP_SKIP, "%s: %s", what, strerror(errno));
 	return false;
 }
 
@@ -182,9 +182,9 @@ static void still_untouched(struct area *a)
 		return;
 	}
 	if (mp_state_pagemap(fd, (uintptr_t)a->base, 2, a->page, entry, &err))
-		mp_verdict_set(a->v, MP_SKIP, "%s", err.text);
+		mp_finding_set(a->v, MP_SKIP, "%s", err.text);
 	else if (entry[0] >> 62 || entry[1] >> 62)
-		mp_verdict_set(a->v, MP_FAIL, "an untouched page has become present");
+		mp_finding_set(a->v, MP_FAIL, "an untouched page has become present");
 	close(fd);
 }
 
@@ -211,7 +211,7 @@ static void reach_vma_limit(struct area *a)
 	char *p, *last = NULL;
 
 	if (limit < 0 || limit > VMA_LIMIT_MAX) {
-		mp_verdict_set(a->v, MP_SKIP, limit < 0 ? "vm.max_map_count cannot be read" :
+		mp_finding_set(a->v, MP_SKIP, limit < 0 ? "vm.max_map_count cannot be read" :
 			       "vm.max_map_count is %ld: reaching it takes too long", limit);
 		return;
 	}
@@ -227,11 +227,11 @@ static void reach_vma_limit(struct area *a)
 			break;
 	}
 	if (errno != ENOMEM || 2 * i < limit - VMA_OTHERS)
-		mp_verdict_set(a->v, MP_FAIL, "refused at %ld VMAs, the limit is %ld, errno %d (%s)",
+		mp_finding_set(a->v, MP_FAIL, "refused at %ld VMAs, the limit is %ld, errno %d (%s)",
 			       2 * i, limit, errno, strerror(errno));
 	mp_probe_arm(1);
 	if (last && mp_probe_write(last, WORD) != MP_ALLOWED)
-		mp_verdict_set(a->v, MP_FAIL, "the call that failed took write access away");
+		mp_finding_set(a->v, MP_FAIL, "the call that failed took write access away");
 	mp_probe_arm(0);
 	munmap(p, len);
 }
@@ -326,7 +326,7 @@ static void judge(struct area *a, const struct api_case *c, int ret, int error)
 	size_t i;
 
 	if (ret != (c->want ? -1 : 0) || error != c->want) {
-		mp_verdict_set(a->v, MP_FAIL, "returned %d, errno %d (%s), should be %d (%s)",
+		mp_finding_set(a->v, MP_FAIL, "returned %d, errno %d (%s), should be %d (%s)",
 			       ret, error, strerror(error), c->want, strerror(c->want));
 		return;
 	}
@@ -335,15 +335,15 @@ static void judge(struct area *a, const struct api_case *c, int ret, int error)
 		got[i] = c->after[i] == 'u' ? 'u' : letter(a->base + i * a->page);
 	mp_probe_arm(0);
 	if (strcmp(got, c->after))
-		mp_verdict_set(a->v, MP_FAIL, "left pages '%s', should be '%s'", got, c->after);
+		mp_finding_set(a->v, MP_FAIL, "left pages '%s', should be '%s'", got, c->after);
 	if (c->judge)
 		c->judge(a);
-	mp_verdict_set(a->v, MP_PASS, NULL);
+	mp_finding_set(a->v, MP_PASS, NULL);
 }
 
 struct shared {
 	struct mp_note note;
-	struct mp_verdict v;
+	struct mp_finding v;
 	unsigned int i;
 };
 
@@ -365,9 +365,9 @@ static int child(void *arg, int out, struct mp_note *note)
 	return 0;
 }
 
-struct mp_verdict mp_api_run(unsigned int i, unsigned int seconds)
+struct mp_finding mp_api_run(unsigned int i, unsigned int seconds)
 {
-	struct mp_verdict v = { .outcome = MP_UNSEEN };
+	struct mp_finding v = { .outcome = MP_UNSEEN };
 	struct mp_err err;
 	struct shared *sh = mp_note_new(sizeof(*sh), &err);
 	struct mp_child c = { child, sh, &sh->note, seconds };
@@ -375,12 +375,12 @@ struct mp_verdict mp_api_run(unsigned int i, unsigned int seconds)
 	size_t len;
 
 	if (!sh) {
-		mp_verdict_set(&v, MP_FAIL, "%s", err.text);
+		mp_finding_set(&v, MP_FAIL, "%s", err.text);
 		return v;
 	}
 	sh->i = i;
 	if (mp_child_run(&c, &data, &len, &err))
-		mp_verdict_set(&sh->v, MP_FAIL, "%s", err.text);
+		mp_finding_set(&sh->v, MP_FAIL, "%s", err.text);
 	v = sh->v;
 	free(data);
 	mp_note_free(sh, sizeof(*sh));

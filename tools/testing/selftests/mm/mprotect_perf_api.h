@@ -24,6 +24,6 @@ const char *mp_api_name(unsigned int i);
  *
  * Return: what came of it; a child that died or hung is a failure.
  */
-struct mp_verdict mp_api_run(unsigned int i, unsigned int seconds);
+struct mp_finding mp_api_run(unsigned int i, unsigned int seconds);
 
 #endif /* MPROTECT_PERF_API_H */

@@ -104,6 +104,8 @@ struct mp_fact {
  * @nprocess: processes of all scenarios
  * @nkept: times kept of all processes
  * @stride: one time of so many was kept; 1 for all
+ * @rng: draws which
+ * @current: scenario of the last sample
  */
 struct mp_boot {
 	char *name;

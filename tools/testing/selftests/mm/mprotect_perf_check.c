@@ -31,7 +31,7 @@ const char *const mp_check_name[MP_CHECKS] = {
 	[MP_CHECK_FAULTS]	= "faults",
 };
 
-void mp_verdict_set(struct mp_verdict *v, enum mp_outcome outcome, const char *fmt, ...)
+void mp_finding_set(struct mp_finding *v, enum mp_outcome outcome, const char *fmt, ...)
 {
 	va_list args;
 
@@ -106,12 +106,12 @@ static bool check_page(const struct mp_map *map, char *p, int prot, const char *
 
 	got = mp_probe_read(p);
 	if (got != can_read) {
-		mp_verdict_set(&rep->v[MP_CHECK_ACCESS], MP_FAIL, "after %s: read of page %zu %s",
+		mp_finding_set(&rep->v[MP_CHECK_ACCESS], MP_FAIL, "after %s: read of page %zu %s",
 			       phase, page, access_name[got]);
 		return false;
 	}
 	if (got == MP_ALLOWED && !mp_map_holds(map, p)) {
-		mp_verdict_set(&rep->v[MP_CHECK_CONTENT], MP_FAIL,
+		mp_finding_set(&rep->v[MP_CHECK_CONTENT], MP_FAIL,
 			       "after %s: page %zu does not hold what was written to it",
 			       phase, page);
 		return false;
@@ -121,7 +121,7 @@ static bool check_page(const struct mp_map *map, char *p, int prot, const char *
 		return true;
 	got = mp_probe_write(p, mp_map_content(map, p));
 	if (got != can_write) {
-		mp_verdict_set(&rep->v[MP_CHECK_ACCESS], MP_FAIL,
+		mp_finding_set(&rep->v[MP_CHECK_ACCESS], MP_FAIL,
 			       "after %s: write to page %zu %s", phase, page, access_name[got]);
 		return false;
 	}
@@ -148,8 +148,8 @@ void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
 		}
 	}
 	mp_probe_arm(0);
-	mp_verdict_set(&rep->v[MP_CHECK_ACCESS], MP_PASS, NULL);
-	mp_verdict_set(&rep->v[MP_CHECK_CONTENT], MP_PASS, NULL);
+	mp_finding_set(&rep->v[MP_CHECK_ACCESS], MP_PASS, NULL);
+	mp_finding_set(&rep->v[MP_CHECK_CONTENT], MP_PASS, NULL);
 }
 
 void mp_check_still(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
@@ -165,7 +165,7 @@ void mp_check_still(const struct mp_map *map, const struct mp_eyes *eyes, int pr
 
 			if (mp_map_holds(map, p))
 				continue;
-			mp_verdict_set(&rep->v[MP_CHECK_CONTENT], MP_FAIL,
+			mp_finding_set(&rep->v[MP_CHECK_CONTENT], MP_FAIL,
 				       "while timing: page %zu does not hold what was written to it",
 				       (size_t)(p - map->base) / map->page);
 			return;
@@ -184,7 +184,7 @@ static int toggle(const struct mp_map *map, int prot, enum mp_phase phase,
 	errno = 0;
 	ret = mp_map_toggle(map, prot);
 	if (ret || errno)
-		mp_verdict_set(&rep->v[MP_CHECK_RETURN], MP_FAIL,
+		mp_finding_set(&rep->v[MP_CHECK_RETURN], MP_FAIL,
 			       "%s: mprotect() returned %d, errno %d (%s)",
 			       mp_phase_name[phase], ret, errno, strerror(errno));
 	rep->faults[phase] = mp_faults() - before;
@@ -228,11 +228,11 @@ static void check_faults(const struct mp_map *map, struct mp_report *rep, volati
 		if (bare_cycle(map, rep, now))
 			return;
 		if (!undue_faults(map, rep)) {
-			mp_verdict_set(&rep->v[MP_CHECK_FAULTS], MP_PASS, NULL);
+			mp_finding_set(&rep->v[MP_CHECK_FAULTS], MP_PASS, NULL);
 			return;
 		}
 	} while (--left);
-	mp_verdict_set(&rep->v[MP_CHECK_FAULTS], MP_FAIL,
+	mp_finding_set(&rep->v[MP_CHECK_FAULTS], MP_FAIL,
 		       "protect took %llu faults, restore %llu, touch %llu",
 		       (unsigned long long)rep->faults[MP_PROTECT],
 		       (unsigned long long)rep->faults[MP_RESTORE],
@@ -267,6 +267,6 @@ int mp_check_cycle(struct mp_map *map, const struct mp_eyes *eyes, struct mp_rep
 	mp_check_access(map, open, MP_TOUCH, rep);
 
 	check_faults(map, rep, now);
-	mp_verdict_set(&rep->v[MP_CHECK_RETURN], MP_PASS, NULL);
+	mp_finding_set(&rep->v[MP_CHECK_RETURN], MP_PASS, NULL);
 	return 0;
 }

@@ -34,31 +34,31 @@ enum mp_outcome {
 };
 
 /**
- * struct mp_verdict - the outcome of one check over all phases
+ * struct mp_finding - what came of one check over all phases
  * @outcome: the worst that was seen
  * @text: why, for a SKIP or a FAIL: the first reason is kept
  */
-struct mp_verdict {
+struct mp_finding {
 	enum mp_outcome outcome;
 	struct mp_err text;
 };
 
 /**
- * mp_verdict_set() - add an outcome to a verdict
+ * mp_finding_set() - add an outcome to a finding
  * @v: only ever gets worse
  * @outcome: what was seen
  * @fmt: why, for SKIP and FAIL; may be NULL
  */
-void mp_verdict_set(struct mp_verdict *v, enum mp_outcome outcome, const char *fmt, ...)
+void mp_finding_set(struct mp_finding *v, enum mp_outcome outcome, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /**
  * struct mp_report - all checks of one row
- * @v: a verdict for each check
+ * @v: a finding for each check
  * @faults: page faults of each phase of the last checked cycle
  */
 struct mp_report {
-	struct mp_verdict v[MP_CHECKS];
+	struct mp_finding v[MP_CHECKS];
 	uint64_t faults[MP_PHASES];
 };
 
@@ -97,7 +97,7 @@ void mp_eyes_close(struct mp_eyes *eyes);
  * @eyes: what may be looked at
  * @prot: the protection that must be in force
  * @phase: only named in the reasons
- * @rep: the four verdicts are added to
+ * @rep: the four findings are added to
  */
 void mp_check_state(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
 		    enum mp_phase phase, struct mp_report *rep);
@@ -107,7 +107,7 @@ void mp_check_state(const struct mp_map *map, const struct mp_eyes *eyes, int pr
  * @map: populated
  * @prot: the protection that must be in force
  * @phase: only named in the reasons
- * @rep: the two verdicts are added to
+ * @rep: the two findings are added to
  */
 void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
 		     struct mp_report *rep);
@@ -116,7 +116,7 @@ void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
  * mp_check_cycle() - one whole cycle with every check in every phase
  * @map: opened; populated anew here
  * @eyes: what may be looked at
- * @rep: the verdicts are added to; after a call that failed, those that were
+ * @rep: the findings are added to; after a call that failed, those that were
  *	not reached stay MP_UNSEEN
  * @now: told which phase is running
  * @err: filled when the row could not be populated
@@ -132,7 +132,7 @@ int mp_check_cycle(struct mp_map *map, const struct mp_eyes *eyes, struct mp_rep
  * @eyes: what may be looked at
  * @prot: the protection that must be in force
  * @phase: only named in the reasons
- * @rep: the verdicts are added to
+ * @rep: the findings are added to
  */
 void mp_check_still(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
 		    enum mp_phase phase, struct mp_report *rep);

@@ -80,7 +80,7 @@ static void check_vma(const struct mp_map *map, const struct mp_vma *vma, int pr
 		return;
 	vma_due(map, i, vma->start, prot, &due);
 	if (vma->start != due.start || vma->end != due.end || strcmp(vma->perms, due.perms))
-		mp_verdict_set(&rep->v[MP_CHECK_VMA], MP_FAIL,
+		mp_finding_set(&rep->v[MP_CHECK_VMA], MP_FAIL,
 			       "after %s: region %u pages %zu to %zu %s, should be %zu to %zu %s",
 			       sum->phase, i,
 			       (vma->start - (uintptr_t)mp_map_region(map, i)) / map->page,
@@ -114,7 +114,7 @@ static bool have_swap(void)
 }
 
 static void check_smaps(const struct mp_map *map, const struct vma_sum *sum,
-			struct mp_verdict *v)
+			struct mp_finding *v)
 {
 	unsigned long page = map->page >> 10;
 	unsigned long rss = (map->len >> 10) * map->sc->regions;
@@ -124,7 +124,7 @@ static void check_smaps(const struct mp_map *map, const struct vma_sum *sum,
 	unsigned int k;
 
 	if (sum->kb[MP_SWAP] && have_swap()) {
-		mp_verdict_set(v, MP_SKIP, "after %s: %lu kB were swapped out meanwhile",
+		mp_finding_set(v, MP_SKIP, "after %s: %lu kB were swapped out meanwhile",
 			       sum->phase, sum->kb[MP_SWAP]);
 		return;
 	}
@@ -133,12 +133,12 @@ static void check_smaps(const struct mp_map *map, const struct vma_sum *sum,
 		if (!(sum->given & 1U << k) && !due[k])
 			continue;
 		if (!(sum->given & 1U << k))
-			mp_verdict_set(v, MP_SKIP, "smaps has no %s", mp_smaps_name[k]);
+			mp_finding_set(v, MP_SKIP, "smaps has no %s", mp_smaps_name[k]);
 		else if (sum->kb[k] != due[k])
-			mp_verdict_set(v, MP_FAIL, "after %s: %s is %lu kB, should be %lu kB",
+			mp_finding_set(v, MP_FAIL, "after %s: %s is %lu kB, should be %lu kB",
 				       sum->phase, mp_smaps_name[k], sum->kb[k], due[k]);
 	}
-	mp_verdict_set(v, MP_PASS, NULL);
+	mp_finding_set(v, MP_PASS, NULL);
 }
 
 /* smaps has all that maps has; without it, maps still shows the VMAs */
@@ -148,11 +148,11 @@ static FILE *open_vmas(struct mp_report *rep)
 
 	if (f)
 		return f;
-	mp_verdict_set(&rep->v[MP_CHECK_STATE], MP_SKIP, "/proc/self/smaps: %s",
+	mp_finding_set(&rep->v[MP_CHECK_STATE], MP_SKIP, "/proc/self/smaps: %s",
 		       strerror(errno));
 	f = fopen("/proc/self/maps", "re");
 	if (!f)
-		mp_verdict_set(&rep->v[MP_CHECK_VMA], MP_SKIP, "/proc/self/maps: %s",
+		mp_finding_set(&rep->v[MP_CHECK_VMA], MP_SKIP, "/proc/self/maps: %s",
 			       strerror(errno));
 	return f;
 }
@@ -172,20 +172,20 @@ static void check_vmas(const struct mp_map *map, int prot, const char *phase,
 		check_vma(map, &vma, prot, &sum, rep);
 	fclose(f);
 	if (r < 0) {
-		mp_verdict_set(&rep->v[MP_CHECK_VMA], MP_FAIL, "after %s: %s", phase, err.text);
+		mp_finding_set(&rep->v[MP_CHECK_VMA], MP_FAIL, "after %s: %s", phase, err.text);
 		return;
 	}
 	if (sum.bytes != map->len * map->sc->regions)
-		mp_verdict_set(&rep->v[MP_CHECK_VMA], MP_FAIL,
+		mp_finding_set(&rep->v[MP_CHECK_VMA], MP_FAIL,
 			       "after %s: VMAs cover %zu of %zu bytes", phase,
 			       (size_t)sum.bytes, map->len * map->sc->regions);
-	mp_verdict_set(&rep->v[MP_CHECK_VMA], MP_PASS, NULL);
+	mp_finding_set(&rep->v[MP_CHECK_VMA], MP_PASS, NULL);
 	if (rep->v[MP_CHECK_STATE].outcome != MP_SKIP)
 		check_smaps(map, &sum, &rep->v[MP_CHECK_STATE]);
 }
 
 static void check_frames(const struct mp_eyes *eyes, const uint64_t *entry, size_t n,
-			 size_t first, const char *phase, struct mp_verdict *v)
+			 size_t first, const char *phase, struct mp_finding *v)
 {
 	const char *odd;
 	struct mp_err err;
@@ -194,17 +194,17 @@ static void check_frames(const struct mp_eyes *eyes, const uint64_t *entry, size
 
 	for (i = 0; i < n; i++) {
 		if (!mp_pagemap_pfn(entry[i])) {
-			mp_verdict_set(v, MP_SKIP, "page frames are hidden from this process");
+			mp_finding_set(v, MP_SKIP, "page frames are hidden from this process");
 			return;
 		}
 		if (mp_state_kpageflags(eyes->kpageflags, mp_pagemap_pfn(entry[i]), &flags,
 					&err)) {
-			mp_verdict_set(v, MP_SKIP, "%s", err.text);
+			mp_finding_set(v, MP_SKIP, "%s", err.text);
 			return;
 		}
 		odd = mp_kpageflags_odd(flags);
 		if (odd) {
-			mp_verdict_set(v, MP_FAIL, "after %s: page %zu is not a base page: %s",
+			mp_finding_set(v, MP_FAIL, "after %s: page %zu is not a base page: %s",
 				       phase, first + i, odd);
 			return;
 		}
@@ -225,8 +225,8 @@ static int check_entries(const struct mp_map *map, const struct mp_eyes *eyes,
 		uintptr_t addr = (uintptr_t)mp_map_region(map, region) + first * map->page;
 
 		if (mp_state_pagemap(eyes->pagemap, addr, n, map->page, entry, &err)) {
-			mp_verdict_set(&rep->v[MP_CHECK_PAGEMAP], MP_SKIP, "%s", err.text);
-			mp_verdict_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_SKIP, "%s", err.text);
+			mp_finding_set(&rep->v[MP_CHECK_PAGEMAP], MP_SKIP, "%s", err.text);
+			mp_finding_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_SKIP, "%s", err.text);
 			return -1;
 		}
 		for (i = 0; i < n; i++) {
@@ -234,7 +234,7 @@ static int check_entries(const struct mp_map *map, const struct mp_eyes *eyes,
 
 			if (!odd)
 				continue;
-			mp_verdict_set(&rep->v[MP_CHECK_PAGEMAP], MP_FAIL,
+			mp_finding_set(&rep->v[MP_CHECK_PAGEMAP], MP_FAIL,
 				       "after %s: region %u page %zu: %s", phase, region,
 				       first + i, odd);
 			return -1;
@@ -252,20 +252,20 @@ static void check_pages(const struct mp_map *map, const struct mp_eyes *eyes,
 	unsigned int i;
 
 	if (eyes->kpageflags < 0)
-		mp_verdict_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_SKIP, "%s",
+		mp_finding_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_SKIP, "%s",
 			       eyes->no_kpageflags.text);
 	if (eyes->pagemap < 0) {
-		mp_verdict_set(&rep->v[MP_CHECK_PAGEMAP], MP_SKIP, "%s",
+		mp_finding_set(&rep->v[MP_CHECK_PAGEMAP], MP_SKIP, "%s",
 			       eyes->no_pagemap.text);
-		mp_verdict_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_SKIP, "%s",
+		mp_finding_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_SKIP, "%s",
 			       eyes->no_pagemap.text);
 		return;
 	}
 	for (i = 0; i < map->sc->regions; i++)
 		if (check_entries(map, eyes, i, phase, rep))
 			return;
-	mp_verdict_set(&rep->v[MP_CHECK_PAGEMAP], MP_PASS, NULL);
-	mp_verdict_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_PASS, NULL);
+	mp_finding_set(&rep->v[MP_CHECK_PAGEMAP], MP_PASS, NULL);
+	mp_finding_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_PASS, NULL);
 }
 
 void mp_check_state(const struct mp_map *map, const struct mp_eyes *eyes, int prot,

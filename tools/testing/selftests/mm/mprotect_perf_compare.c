@@ -13,10 +13,8 @@
 
 /* A figure means something else when one of these differs. */
 static const char *const must_agree[] = {
-	"unit", "page_size", "arch", "model", "clocksource", "hypervisor", "accel",
+	"unit", "page_size", "arch", "model", "clocksource", "hypervisor", "accel", NULL
 };
-
-#define MUST_AGREE (sizeof(must_agree) / sizeof(must_agree[0]))
 
 /* The end of a path, which says more than its beginning. */
 static const char *tail(const char *path)
@@ -50,7 +48,7 @@ static int check_comparable(const struct mp_compare *c, const struct mp_boot *b,
 {
 	const struct mp_boot *a = c->boot[0];
 
-	for (size_t i = 0; i < MUST_AGREE; i++) {
+	for (size_t i = 0; must_agree[i]; i++) {
 		const char *x = fact_or_absent(a, must_agree[i]);
 		const char *y = fact_or_absent(b, must_agree[i]);
 
@@ -65,7 +63,7 @@ static int check_comparable(const struct mp_compare *c, const struct mp_boot *b,
 
 			if (!x || (x->pages == y->pages && x->calls == y->calls))
 				continue;
-			return mp_error(err, "%s: pages=%llu calls=%llu in %s, pages=%llu calls=%llu in %s; not comparable",
+			return mp_error(err, "%s: pages=%llu calls=%llu in %s, %llu, %llu in %s",
 					y->name, (unsigned long long)x->pages,
 					(unsigned long long)x->calls, tail(c->boot[i]->name),
 					(unsigned long long)y->pages,
@@ -161,7 +159,7 @@ static int split_lone_kernel(struct mp_compare *c, struct mp_err *err)
 	if (c->nkernels > 1)
 		return 0;
 	if (c->nboots != 2 || !c->kernel[0].build[0])
-		return mp_error(err, "%zu records of one kernel, %.80s; say which is which: base=FILE head=FILE",
+		return mp_error(err, "%zu records of one kernel, %.80s; say base=FILE head=FILE",
 				c->nboots, c->nboots ? c->kernel[0].name : "none");
 	name_kernel(c, fact_or_absent(c->boot[1], "release"), c->kernel[0].build);
 	c->kernel[0].boots = 1;

@@ -17,9 +17,7 @@
 
 #include "mprotect_perf_boot.h"
 
-/* Of a process's times: what a verdict is made of (the first two), and what
- * used to be published.
- */
+/* What a verdict is made of (the first two), and what used to be published. */
 enum mp_figure {
 	MP_FLOOR,
 	MP_MEDIAN,
@@ -81,8 +79,8 @@ extern const char *const mp_verdict_name[];
  * @between: half its width from between boots, likewise; NAN with one boot each
  * @control: delta of the floor of the touch phase, which mprotect() does not
  *           make; NAN where there is none
- * @control_moved: 1 when @control is half of @delta or more: what moved is then
- *                 not (only) mprotect()
+ * @control_moved: 1 when the verdict is a change and @control is half of it or
+ *                 more: what moved is then not (only) mprotect()
  * @verdict: of the row
  * @why: a line for INCONCLUSIVE; else empty
  */

@@ -240,11 +240,10 @@ static enum mp_verdict verdict(double threshold, struct mp_step *s)
 	if (floor->high < -threshold)
 		return median->low >= -threshold ?
 			inconclusive(s, "the floor fell, the median did not") : MP_IMPROVED;
-	if (floor->high > threshold)
-		return inconclusive(s, "the uncertainty reaches over the threshold");
-	if (median->low > threshold)
-		return inconclusive(s, "the median rose, the floor did not");
-	return MP_OK;
+	if (floor->high <= threshold && median->low <= threshold)
+		return MP_OK;
+	return inconclusive(s, floor->high <= threshold ? "the median rose, the floor did not" :
+			    "the uncertainty reaches over the threshold");
 }
 
 void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,
@@ -270,7 +269,7 @@ void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,
 	}
 	s->within = 100 * within;
 	s->between = 100 * between;
-	if (isnan(s->delta[MP_FLOOR]) || isnan(s->delta[MP_MEDIAN]))
+	if (!(from->figure[MP_FLOOR] > 0 && to->figure[MP_FLOOR] > 0))
 		s->verdict = inconclusive(s, "a figure is 0");
 	else if (too_few(c, from, s) || too_few(c, to, s))
 		s->verdict = MP_INCONCLUSIVE;
@@ -281,5 +280,6 @@ void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,
 void mp_judge_control(const struct mp_step *touch, struct mp_step *step)
 {
 	step->control = touch->delta[MP_FLOOR];
-	step->control_moved = fabs(step->control) >= fabs(step->delta[MP_FLOOR]) / 2;
+	step->control_moved = (step->verdict == MP_REGRESSED || step->verdict == MP_IMPROVED) &&
+			      fabs(step->control) >= fabs(step->delta[MP_FLOOR]) / 2;
 }

@@ -22,7 +22,7 @@
 /* no process needs more: it has its time */
 #define CYCLES_MAX 1000000
 
-const struct mp_verdict *mp_report_failed(const struct mp_report *rep)
+const struct mp_finding *mp_report_failed(const struct mp_report *rep)
 {
 	unsigned int i;
 
@@ -32,7 +32,7 @@ const struct mp_verdict *mp_report_failed(const struct mp_report *rep)
 	return NULL;
 }
 
-void mp_run_check(struct mp_row *row, const struct mp_plan *plan)
+void mp_run_check(struct mp_run_row *row, const struct mp_plan *plan)
 {
 	struct mp_job job = { .sc = row->sc, .cpu = plan->cpu, .seconds = plan->timeout };
 	struct mp_result res;
@@ -44,7 +44,7 @@ void mp_run_check(struct mp_row *row, const struct mp_plan *plan)
 	free(res.sample);
 }
 
-static int keep(struct mp_row *row, const struct mp_result *res)
+static int keep(struct mp_run_row *row, const struct mp_result *res)
 {
 	size_t *first = realloc(row->first, (row->nprocs + 2) * sizeof(*first));
 	struct mp_sample *s = realloc(row->sample, (row->n + res->n) * sizeof(*s));
@@ -63,14 +63,14 @@ static int keep(struct mp_row *row, const struct mp_result *res)
 }
 
 /* One process; its samples are kept when it is a measured one. */
-static void run_one(struct mp_row *row, const struct mp_plan *plan, double seconds, bool measured)
+static void run_one(struct mp_run_row *row, const struct mp_plan *plan, double seconds, bool measured)
 {
 	struct mp_job job = {
 		.sc = row->sc, .proc = row->nprocs, .cpu = plan->cpu, .warmup = plan->warmup,
 		.cycles = plan->cycles ? plan->cycles : CYCLES_MAX, .seconds = plan->timeout,
 		.ns = plan->cycles ? 0 : (uint64_t)(seconds * 1e9),
 	};
-	const struct mp_verdict *failed;
+	const struct mp_finding *failed;
 	struct mp_result res;
 
 	if (mp_measure_run(&job, &res, &row->fault))
@@ -83,7 +83,7 @@ static void run_one(struct mp_row *row, const struct mp_plan *plan, double secon
 	free(res.sample);
 }
 
-int mp_row_groups(const struct mp_row *row, int phase, struct mp_group **group)
+int mp_run_groups(const struct mp_run_row *row, int phase, struct mp_group **group)
 {
 	struct mp_group *g;
 	unsigned int p;
@@ -108,14 +108,14 @@ int mp_row_groups(const struct mp_row *row, int phase, struct mp_group **group)
 }
 
 /* Floors of the processes, in their order; NULL without memory */
-static double *floors(const struct mp_row *row, int phase)
+static double *floors(const struct mp_run_row *row, int phase)
 {
 	double *floor = malloc((row->nprocs + row->n) * sizeof(*floor));
 	double *sorted = floor + row->nprocs;
 	struct mp_group *g;
 	unsigned int p;
 
-	if (!floor || mp_row_groups(row, phase, &g)) {
+	if (!floor || mp_run_groups(row, phase, &g)) {
 		free(floor);
 		return NULL;
 	}
@@ -128,7 +128,7 @@ static double *floors(const struct mp_row *row, int phase)
 	return floor;
 }
 
-static void judge(struct mp_row *row)
+static void judge(struct mp_run_row *row)
 {
 	int phase;
 
@@ -138,6 +138,7 @@ static void judge(struct mp_row *row)
 
 		if (!(row->sc->timed & 1U << phase))
 			continue;
+		row->moving = phase;
 		floor = floors(row, phase);
 		row->settled = floor ? mp_stats_settled(floor, row->nprocs, TOLERANCE) :
 				       MP_TOO_FEW;
@@ -145,7 +146,7 @@ static void judge(struct mp_row *row)
 	}
 }
 
-static bool wanted(const struct mp_row *row, const struct mp_plan *plan)
+static bool wanted(const struct mp_run_row *row, const struct mp_plan *plan)
 {
 	if (row->missing.text[0] || row->died.text[0] || row->fault.text[0] ||
 	    mp_report_failed(&row->report))
@@ -164,14 +165,14 @@ static double proc_seconds(const struct mp_plan *plan, unsigned int nrows)
 }
 
 /* Returns false when there was nothing left to do. */
-static bool run_round(struct mp_row *row, unsigned int *order, unsigned int nrows,
+static bool run_round(struct mp_run_row *row, unsigned int *order, unsigned int nrows,
 		      const struct mp_plan *plan, bool measured, uint64_t start)
 {
 	bool any = false;
 	unsigned int i;
 
 	for (i = 0; i < nrows; i++) {
-		struct mp_row *r = &row[order[i]];
+		struct mp_run_row *r = &row[order[i]];
 		double elapsed = (double)(mp_clock_now() - start) / 1e9;
 
 		if (!wanted(r, plan) ||
@@ -186,7 +187,7 @@ static bool run_round(struct mp_row *row, unsigned int *order, unsigned int nrow
 	return any;
 }
 
-void mp_run_time(struct mp_row *row, unsigned int nrows, const struct mp_plan *plan)
+void mp_run_time(struct mp_run_row *row, unsigned int nrows, const struct mp_plan *plan)
 {
 	struct mp_rng rng = { plan->seed };
 	unsigned int order[64], i;
@@ -204,7 +205,7 @@ void mp_run_time(struct mp_row *row, unsigned int nrows, const struct mp_plan *p
 	}
 }
 
-void mp_run_free(struct mp_row *row)
+void mp_run_free(struct mp_run_row *row)
 {
 	free(row->sample);
 	free(row->first);

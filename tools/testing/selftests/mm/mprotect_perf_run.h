@@ -39,7 +39,7 @@ struct mp_plan {
 };
 
 /**
- * struct mp_row - one scenario of a run
+ * struct mp_run_row - one scenario of a run
  * @sc: the scenario
  * @report: its thorough checks
  * @missing: why it cannot run here, or empty
@@ -49,9 +49,10 @@ struct mp_plan {
  * @n: how many
  * @first: index of the first sample of each process, and @n at the end
  * @nprocs: how many processes
- * @settled: of the timed phases, the one that is furthest from it
+ * @settled: have the floors of all timed phases settled?
+ * @moving: the first phase whose floor has not
  */
-struct mp_row {
+struct mp_run_row {
 	const struct mp_scenario *sc;
 	struct mp_report report;
 	struct mp_err missing;
@@ -62,6 +63,7 @@ struct mp_row {
 	size_t *first;
 	unsigned int nprocs;
 	enum mp_settled settled;
+	int moving;
 };
 
 /**
@@ -69,7 +71,7 @@ struct mp_row {
  * @row: its @sc is given; @report, @missing and @died are filled
  * @plan: for its @cpu and @timeout
  */
-void mp_run_check(struct mp_row *row, const struct mp_plan *plan);
+void mp_run_check(struct mp_run_row *row, const struct mp_plan *plan);
 
 /**
  * mp_run_time() - time the scenarios that have passed their checks
@@ -78,13 +80,13 @@ void mp_run_check(struct mp_row *row, const struct mp_plan *plan);
  * @nrows: how many
  * @plan: how
  */
-void mp_run_time(struct mp_row *row, unsigned int nrows, const struct mp_plan *plan);
+void mp_run_time(struct mp_run_row *row, unsigned int nrows, const struct mp_plan *plan);
 
 /**
  * mp_run_free() - give the samples of a row back
  * @row: may be called twice
  */
-void mp_run_free(struct mp_row *row);
+void mp_run_free(struct mp_run_row *row);
 
 /**
  * mp_report_failed() - did a check fail?
@@ -92,10 +94,10 @@ void mp_run_free(struct mp_row *row);
  *
  * Return: the first one that did, or NULL.
  */
-const struct mp_verdict *mp_report_failed(const struct mp_report *rep);
+const struct mp_finding *mp_report_failed(const struct mp_report *rep);
 
 /**
- * mp_row_groups() - the figures of one phase, per page, process by process
+ * mp_run_groups() - the figures of one phase, per page, process by process
  * @row: the row
  * @phase: a timed phase
  * @group: set to an array of @row->nprocs groups, for free(); their values lie
@@ -103,6 +105,6 @@ const struct mp_verdict *mp_report_failed(const struct mp_report *rep);
  *
  * Return: 0, or -1 when there are none or no memory.
  */
-int mp_row_groups(const struct mp_row *row, int phase, struct mp_group **group);
+int mp_run_groups(const struct mp_run_row *row, int phase, struct mp_group **group);
 
 #endif /* MPROTECT_PERF_RUN_H */
