@@ -138,36 +138,151 @@ static void test_reads(void)
 	close(fd);
 }
 
+/* What tests/fixtures/dump.c made, and what must be thought of it. */
+static const struct due {
+	const char *name;
+	bool file;
+	const char *pagemap;	/* NULL: all is as it should be */
+	bool base;
+} dues[] = {
+	{ "forked", false, "more than once", true },
+	{ "private-dirty", false, NULL, true },
+	{ "shared-dirty", true, NULL, true },
+	{ "private-none", false, NULL, true },
+	{ "shared-read", true, NULL, true },
+	{ "devzero", false, NULL, true },
+	{ "memfd", true, NULL, true },
+	{ "zero-page", false, "more than once", false },
+	{ "untouched", false, "not present", true },
+	{ "thp-pmd", false, NULL, false },
+	{ "shmem-pmd", true, NULL, false },
+};
+
+struct area {
+	const struct due *due;
+	unsigned long start, end;
+	int pages, odd_pagemap, odd_flags, frames;
+};
+
+static FILE *open_fixture(const char *dir, const char *file)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), FIXTURES "/%s/%s", dir, file);
+	return fopen(path, "r");
+}
+
+static int read_layout(const char *dir, struct area *area)
+{
+	FILE *f = open_fixture(dir, "layout");
+	char name[32];
+	size_t i;
+	int n = 0;
+
+	while (f && n < 16 &&
+	       fscanf(f, "%31s %lx %lx", name, &area[n].start, &area[n].end) == 3)
+		for (i = 0; i < ARRAY_SIZE(dues); i++)
+			if (!strcmp(dues[i].name, name))
+				area[n++].due = &dues[i];
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static bool flags_of(FILE *kpageflags, uint64_t pfn, uint64_t *flags)
+{
+	unsigned long frame, value;
+
+	rewind(kpageflags);
+	while (fscanf(kpageflags, "%lx %lx", &frame, &value) == 2) {
+		*flags = value;
+		if (frame == pfn)
+			return true;
+	}
+	return false;
+}
+
+static void look_at_pages(const char *dir, struct area *area, int n)
+{
+	FILE *pagemap = open_fixture(dir, "pagemap"), *flags = open_fixture(dir, "kpageflags");
+	unsigned long addr, entry;
+	uint64_t f;
+	int i;
+
+	if (!ok(pagemap && flags, "%s: pagemap and kpageflags", dir))
+		return;
+	while (fscanf(pagemap, "%lx %lx", &addr, &entry) == 2) {
+		for (i = 0; i < n; i++) {
+			struct area *a = &area[i];
+			const char *odd;
+
+			if (addr < a->start || addr >= a->end)
+				continue;
+			a->pages++;
+			odd = mp_pagemap_odd(entry, a->due->file);
+			a->odd_pagemap += odd && a->due->pagemap &&
+					  strstr(odd, a->due->pagemap);
+			a->odd_pagemap -= odd && !a->due->pagemap;
+			if (mp_pagemap_pfn(entry) && flags_of(flags, mp_pagemap_pfn(entry), &f)) {
+				a->frames++;
+				a->odd_flags += mp_kpageflags_odd(f) != NULL;
+			}
+		}
+	}
+	fclose(pagemap);
+	fclose(flags);
+	for (i = 0; i < n; i++) {
+		const struct area *a = &area[i];
+
+		ok(a->pages && a->odd_pagemap == (a->due->pagemap ? a->pages : 0),
+		   "%s: %s: pagemap of %d pages: %s", dir, a->due->name, a->pages,
+		   a->due->pagemap ? a->due->pagemap : "as it should be");
+		ok(a->odd_flags == (a->due->base ? 0 : a->frames),
+		   "%s: %s: kpageflags of %d frames: %s", dir, a->due->name, a->frames,
+		   a->due->base ? "base pages" : "not base pages");
+	}
+}
+
+/* Is the VMA among those of maps, with the same permissions? */
+static bool in_maps(FILE *maps, const struct mp_vma *vma)
+{
+	struct mp_vma map;
+	struct mp_err err;
+
+	rewind(maps);
+	while (mp_state_next_vma(maps, &map, &err) > 0)
+		if (map.start == vma->start)
+			return map.end == vma->end && !strcmp(map.perms, vma->perms) && !map.given;
+	return false;
+}
+
 /* A directory is RELEASE-ARCH-PAGESIZE. */
 static void test_fixture(const char *dir)
 {
-	const char *dash = strrchr(dir, '-');
-	long kb = dash ? atol(dash + 1) / 1024 : 0;
-	struct mp_vma vma, map;
-	int huge = 0, r, m = 1, n = 0;
-	char path[512];
+	const long kb = atol(strrchr(dir, '-') + 1) / 1024;
+	FILE *smaps = open_fixture(dir, "smaps"), *maps = open_fixture(dir, "maps");
+	struct area area[16] = { 0 };
+	int n = 0, r, bad = 0, anon_huge = 0, shmem_pmd = 0;
 	struct mp_err err = { "" };
-	FILE *smaps, *maps;
+	struct mp_vma vma;
 
-	snprintf(path, sizeof(path), FIXTURES "/%s/smaps", dir);
-	smaps = fopen(path, "r");
-	snprintf(path, sizeof(path), FIXTURES "/%s/maps", dir);
-	maps = fopen(path, "r");
 	if (!ok(smaps && maps && kb, "%s can be read", dir))
 		return;
-	while ((r = mp_state_next_vma(smaps, &vma, &err)) > 0 &&
-	       (m = mp_state_next_vma(maps, &map, &err)) > 0) {
+	while ((r = mp_state_next_vma(smaps, &vma, &err)) > 0) {
 		n++;
-		if (vma.start != map.start || vma.end != map.end || strcmp(vma.perms, map.perms))
-			break;
-		if (vma.given != (1U << MP_SMAPS_KEYS) - 1 || (long)vma.kb[MP_KERNEL_PAGE_SIZE] != kb)
-			break;
-		huge += vma.kb[MP_ANON_HUGE] || vma.kb[MP_SHMEM_PMD];
+		bad += !in_maps(maps, &vma);
+		bad += vma.given != (1U << MP_SMAPS_KEYS) - 1;
+		bad += (long)vma.kb[MP_KERNEL_PAGE_SIZE] != kb;
+		anon_huge += vma.kb[MP_ANON_HUGE] > 0;
+		shmem_pmd += vma.kb[MP_SHMEM_PMD] > 0;
 	}
-	ok(r == 0 && n > 3, "%s: %d VMAs of smaps, the same in maps, all keys, %ld kB pages %s",
-	   dir, n, kb, err.text);
+	ok(!r && n >= 8 && !bad, "%s: %d VMAs, as in maps, with all keys %s", dir, n, err.text);
+	ok(anon_huge == 1 && shmem_pmd == 1, "%s: one huge VMA of each kind", dir);
 	fclose(smaps);
 	fclose(maps);
+	n = read_layout(dir, area);
+	is_int(n, ARRAY_SIZE(dues), "every kind of mapping is there");
+	look_at_pages(dir, area, n);
 }
 
 static void test_fixtures(void)
