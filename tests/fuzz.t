@@ -27,7 +27,7 @@ echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' 
 if [ -n "${FUZZ_SECONDS:-}" ]; then
 	bound="-max_total_time=$FUZZ_SECONDS"
 else
-	bound='-runs=60000 -seed=1'
+	bound='-runs=60000 -max_total_time=15 -seed=1'
 fi
 
 # The seeds: a whole record, its pieces put together wrongly, and its ends.

@@ -56,7 +56,7 @@ inject 'mprotect() fails in the restore phase' 1 \
 	'^not ok .*one-page\.return #  restore: mprotect\(\) returned -1, errno 12' \
 	"$one" -e inject=mprotect:error=ENOMEM:when=600
 inject 'mprotect() fails while it is timed' 1 \
-	'^not ok .*one-page\.return #  in phase (protect|restore): mprotect\(\) failed while' \
+	'^not ok .*perf\.one-page\.protect #  in phase (protect|restore): mprotect\(\) failed while' \
 	"$one -p --time 0.1" -e inject=mprotect:error=ENOMEM:when=2700
 inject 'mprotect() does nothing and says that it worked' 1 \
 	'^not ok .*one-page\.access #  after protect: write to page 2 worked' \
@@ -119,7 +119,7 @@ inject 'the child hangs' 1 \
 	'^not ok .*one-page\.return #  no answer within 2 s; the child was killed in phase protect' \
 	"$one --timeout 2" -e inject=mprotect:delay_enter=20s:when=100
 inject 'the samples cannot be written to the parent' 1 \
-	'^not ok .*one-page\.return #  in phase set-up: writing to the parent: ' \
+	'^not ok .*perf\.one-page\.protect #  in phase set-up: writing to the parent: ' \
 	"$one -p --time 0.1" -e inject=write:error=EPIPE:when=1
 inject 'capabilities cannot be read' 0 \
 	'^ok .*one-page\.kpageflags # SKIP no CAP_SYS_ADMIN' \

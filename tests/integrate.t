@@ -58,20 +58,42 @@ in_and_out()
 	same "$v: removed byte for byte too" "$tree" "$tmp/clean"
 }
 
-# Killed between two moves: either way the next run makes it whole.
-cut_short()
+# cut N ARGUMENT...: scripts/integrate.sh, cut short after N moves.
+cut()
 {
-	cp -p "$tree/$mm/config" "$tmp/config"
-	scripts/integrate.sh "$tree"
-	cp -p "$tmp/config" "$tree/$mm/config"
-	rm "$tree/$mm"/mprotect_perf_s*
-	ok "$v: an integration cut short is completed" \
+	mkdir -p "$tmp/bin"
+	echo "$1" >"$tmp/moves"
+	shift
+	cat >"$tmp/bin/mv" <<-EOF
+		#!/bin/sh
+		n=\$(cat "$tmp/moves")
+		[ "\$n" -gt 0 ] || exit 1
+		echo "\$((n - 1))" >"$tmp/moves"
+		exec $(command -v mv) "\$@"
+	EOF
+	chmod +x "$tmp/bin/mv"
+	! PATH="$tmp/bin:$PATH" scripts/integrate.sh "$@"
+}
+
+# Wherever it is cut short, the next run makes it whole, or takes it all out.
+cuts()
+{
+	all=$(find "$mm" -name 'mprotect_perf*' -o -name 'ksft_*' | wc -l)
+	for n in 1 2 "$all" $((all + 1)) $((all + 2)); do
+		cut "$n" "$tree" || return 1
 		scripts/integrate.sh "$tree"
-	same "$v: completed" "$tree" "$tmp/in"
-	cp -p "$tmp/config" "$tree/$mm/config"
-	rm "$tree/$mm"/mprotect_perf_s*
-	ok "$v: or removed" scripts/integrate.sh -r "$tree"
-	same "$v: removed" "$tree" "$tmp/clean"
+		tree_state "$tree" | diff "$tmp/in" - || return 1
+		scripts/integrate.sh -r "$tree"
+		cut "$n" "$tree" || return 1
+		scripts/integrate.sh -r "$tree"
+		tree_state "$tree" | diff "$tmp/clean" - || return 1
+	done
+	for n in 1 2; do
+		scripts/integrate.sh "$tree"
+		cut "$n" -r "$tree" || return 1
+		scripts/integrate.sh -r "$tree"
+		tree_state "$tree" | diff "$tmp/clean" - || return 1
+	done
 }
 
 # refused NAME TEXT: status 1, one line with this text, tree untouched.
@@ -223,6 +245,13 @@ files()
 	says "$v: names the wrapper" "mm:ksft_mprotect.sh"
 }
 
+# A snapshot, so that nobody who is at work on the sources meanwhile can make
+# two integrations of "the same" differ.
+mkdir "$tmp/ours"
+cp -a Makefile scripts vmtest tools "$tmp/ours/"
+export BUILD="$PWD/build"
+cd "$tmp/ours"
+
 have readelf || { echo "1..0 # SKIP no readelf"; exit 0; }
 old_version
 parts
@@ -233,7 +262,7 @@ for v in $tree_versions; do
 		continue
 	fi
 	in_and_out
-	cut_short
+	ok "$v: cut short, and made whole" cuts
 	scripts/integrate.sh "$tree"
 	files
 	builds

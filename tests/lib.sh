@@ -8,6 +8,7 @@
 #	ok NAME COMMAND...	with 0
 #	fails NAME COMMAND...	with 1
 #	says NAME TEXT		$log has this text
+#	silent NAME [REGEX]	$log has no line like this (default: no line at all)
 #	skip NAME REASON	not looked at
 #	done_testing		prints the plan; the last thing a test does
 
@@ -64,6 +65,16 @@ says()
 	else
 		echo "# not said: $2"
 		tap_result "not ok" "$1"
+	fi
+}
+
+# Not with ok(), which would begin the log anew.
+silent()
+{
+	if grep -qE -- "${2:-^}" "$log"; then
+		tap_result "not ok" "$1"
+	else
+		tap_result ok "$1"
 	fi
 }
 

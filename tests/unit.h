@@ -73,7 +73,7 @@ static inline int is_str(const char *got, const char *want, const char *what)
 
 static inline int has_str(const char *got, const char *part, const char *what)
 {
-	if (ok(strstr(got, part) != NULL, "%s", what))
+	if (ok(!!strstr(got, part), "%s", what))
 		return 1;
 	printf("#   got  '%s'\n#   want '%s' in it\n", got, part);
 	return 0;

@@ -22,6 +22,13 @@
 #define S(rest) "sample scenario=a " rest "\n"
 #define ONE S("proc=0 cycle=0 pages=4 calls=1 protect=10")
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void copy(char *to, const char *text)
+{
+	memcpy(to, text, strlen(text) + 1);
+}
+
 /* What a reader saw, as text. */
 struct seen {
 	char env[8192];
@@ -61,7 +68,7 @@ static const char *read_bytes(const char *text, size_t len)
 	int ret;
 
 	memset(&seen, 0, sizeof(seen));
-	strcpy(err.text, "unset");
+	copy(err.text, "unset");
 	ret = mp_record_read_stream(f, "F", &see, &seen, &err);
 	fclose(f);
 	if (!ret)
@@ -145,6 +152,7 @@ static const struct {
 	{ "text behind a quote", HEAD "env unit=\"n\"s\n", "'s' in the value of unit" },
 	{ "short escape", HEAD "env unit=\"\\x4\"\n", "backslash without xNN" },
 	{ "escape without hex", HEAD "env unit=\"\\xg0\"\n", "backslash without xNN" },
+	{ "escape without x", HEAD "env unit=\"\\y41\"\n", "backslash without xNN" },
 	{ "escape of C", HEAD "env unit=\"\\n\"\n", "backslash without xNN" },
 	{ "escape at the end", HEAD "env unit=\"\\x\n", "backslash without xNN" },
 	{ "escaped NUL", HEAD "env unit=\"n\\x00s\"\n", "\\x00 in a value" },
@@ -181,7 +189,7 @@ static const struct {
 	{ "cycle too large", HEAD ENV S("proc=0 cycle=4294967295 pages=1 calls=1"),
 	  "cycle=4294967295 is more than 4294967294" },
 	{ "duplicate", HEAD ENV ONE ONE "end samples=2\n",
-	  "F:4: a proc=0 cycle=0 after cycle 0: a duplicate" },
+	  "F:4: a proc=0 cycle=0 after cycle 0: twice" },
 	{ "descending", HEAD ENV S("proc=3 cycle=7 pages=1 calls=1")
 	  S("proc=3 cycle=6 pages=1 calls=1"), "F:4: a proc=3 cycle=6 after cycle 7" },
 	{ "duplicate behind others", HEAD ENV ONE
@@ -191,7 +199,7 @@ static const struct {
 
 static void test_table(void)
 {
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+	for (size_t i = 0; i < COUNT(table); i++) {
 		const char *got = read_text(table[i].text);
 		char what[128];
 
@@ -266,7 +274,7 @@ static void test_callbacks(void)
 	is_int(mp_record_read_stream(f, "F", &sample, NULL, &err), -1, "callback: sample refuses");
 	is_str(err.text, "F:3: no a", "callback: sample's text is located");
 	memset(name, 'd', sizeof(name));
-	strcpy(name + 290, "/the.rec");
+	copy(name + 290, "/the.rec");
 	rewind(f);
 	mp_record_read_stream(f, name, &sample, NULL, &err);
 	has_str(err.text, "dd/the.rec:3: no a", "callback: a long path does not hide the text");
@@ -284,9 +292,9 @@ static void test_bounds(void)
 	n = sprintf(text, HEAD "env unit=ns page_size=4096 a=");
 	memset(text + n, 'x', MP_LINE_MAX);
 	n = strlen(HEAD) + MP_LINE_MAX;
-	strcpy(text + n, "\nend samples=0\n");
+	copy(text + n, "\nend samples=0\n");
 	is_str(read_text(text), "", "bounds: a line of the full length");
-	strcpy(text + n, "x\nend samples=0\n");
+	copy(text + n, "x\nend samples=0\n");
 	has_str(read_text(text), "F:2: longer than 65536 bytes", "bounds: a longer line");
 	memset(text, 'y', sizeof(text) - 1);
 	has_str(read_text(text), "F:1: not a record: longer than", "bounds: endless line");
@@ -294,9 +302,9 @@ static void test_bounds(void)
 	n = sprintf(text, HEAD ENV);
 	for (i = 2; i < MP_ENV_MAX; i++)
 		n += sprintf(text + n, "env k%zu=1\n", i);
-	strcpy(text + n, "end samples=0\n");
+	copy(text + n, "end samples=0\n");
 	is_str(read_text(text), "", "bounds: the most env keys");
-	strcpy(text + n, "env one_more=1\nend samples=0\n");
+	copy(text + n, "env one_more=1\nend samples=0\n");
 	has_str(read_text(text), "F:257: more than 256 env keys", "bounds: one env key more");
 
 	n = sprintf(text, HEAD ENV);
@@ -304,20 +312,20 @@ static void test_bounds(void)
 		n += sprintf(text + n, "sample scenario=s%zu proc=0 cycle=0 pages=1 calls=1\n", i);
 	sprintf(text + n, "end samples=%zu\n", i);
 	is_str(read_text(text), "", "bounds: the most scenarios");
-	strcpy(text + n, ONE "end samples=0\n");
+	copy(text + n, ONE "end samples=0\n");
 	has_str(read_text(text), "F:259: more than 256 scenarios", "bounds: one scenario more");
 
 	n = sprintf(text, HEAD ENV "sample scenario=a proc=0 cycle=0 pages=1 calls=1");
 	for (i = 0; i < MP_PAIRS_MAX; i++)
 		n += sprintf(text + n, " z%zu=1", i);
-	strcpy(text + n, "\nend samples=1\n");
+	copy(text + n, "\nend samples=1\n");
 	is_str(read_text(text), "", "bounds: the most unknown keys");
-	strcpy(text + n, " one_more=1\n");
+	copy(text + n, " one_more=1\n");
 	has_str(read_text(text), "F:3: more than 64 unknown keys", "bounds: one unknown key more");
 
 	n = sprintf(text, HEAD "env ");
 	memset(text + n, 'k', MP_KEY_MAX + 1);
-	strcpy(text + n + MP_KEY_MAX + 1, "=1\n");
+	copy(text + n + MP_KEY_MAX + 1, "=1\n");
 	has_str(read_text(text), "kk...' is longer than 48", "bounds: long key");
 
 	n = sprintf(text, HEAD ENV);
@@ -363,7 +371,7 @@ static void test_paths(void)
 	unlink("fifo");
 }
 
-static struct mp_sample some(uint32_t proc, uint32_t cycle)
+static struct mp_sample some(unsigned int proc, unsigned int cycle)
 {
 	struct mp_sample s = { "a", proc, cycle, 16384, 1, { } };
 
@@ -441,7 +449,7 @@ static void test_write(void)
 	is_str(seen.env, want, "write: env comes back, all 255 bytes");
 	ok(!memcmp(&seen.last, &s, sizeof(s)), "write: sample comes back");
 	is_int(files(), 1, "write: nothing else is left");
-	ok(mp_record_create("w.rec", &err) == NULL, "write: existing file refused");
+	ok(!mp_record_create("w.rec", &err), "write: existing file refused");
 	is_str(err.text, "w.rec: exists already; remove it or choose another name",
 	       "write: existing file, text");
 	unlink("w.rec");
@@ -504,7 +512,7 @@ static void test_write_refuses(void)
 	mp_record_env(w, "huge", huge);
 	finish(w, "env huge is too long", "a value too long");
 	w = start("w.rec");
-	strcpy(s.scenario, "a b=1");
+	copy(s.scenario, "a b=1");
 	mp_record_sample(w, &s);
 	finish(w, "without a proper scenario name", "a scenario with a space");
 	w = start("w.rec");
@@ -564,6 +572,26 @@ static void test_race(void)
 	unlink("w.rec");
 }
 
+/* A temporary file of a process that died, or one that somebody laid out for us. */
+static void test_temporary(void)
+{
+	struct mp_record_writer *w;
+	struct mp_err err = { "" };
+	char name[64];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "w.rec.%ld-0.tmp", (long)getpid());
+	f = fopen(name, "w");
+	fputs("stale\n", f);
+	fclose(f);
+	w = start("w.rec");
+	is_int(mp_record_finish(w, &err), 0, "temporary: another name is found");
+	is_str(slurp(name), "stale\n", "temporary: what was there is left alone");
+	is_int(files(), 2, "temporary: nothing else left");
+	unlink(name);
+	unlink("w.rec");
+}
+
 /* A child that leaves through exit() must not write the parent's lines. */
 static void test_fork(void)
 {
@@ -617,6 +645,7 @@ int main(void)
 	test_write_refuses();
 	test_full_disk();
 	test_race();
+	test_temporary();
 	test_fork();
 	test_names();
 	if (chdir("/") || rmdir(dir))

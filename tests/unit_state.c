@@ -225,7 +225,7 @@ static void look_at_pages(const char *dir, struct area *area, int n)
 			a->odd_pagemap -= odd && !a->due->pagemap;
 			if (mp_pagemap_pfn(entry) && flags_of(flags, mp_pagemap_pfn(entry), &f)) {
 				a->frames++;
-				a->odd_flags += mp_kpageflags_odd(f) != NULL;
+				a->odd_flags += !!mp_kpageflags_odd(f);
 			}
 		}
 	}

@@ -6,6 +6,7 @@ Python's statistics module where it has the figure, else the definition in the
 header written down as plainly as it can be (sort everything, look at every
 window). Not run by the tests; run it to see where a number comes from.
 """
+import math
 import statistics as st
 
 MASK = 2**64 - 1
@@ -66,6 +67,26 @@ def bootstrap(groups, seed, n):
         yield run_floor(floors), st.median(pool)
 
 
+def student(level, df, steps=20000):
+    """The t quantile, by Simpson's rule on the density and bisection."""
+    c = math.gamma((df + 1) / 2) / math.gamma(df / 2) / math.sqrt(df * math.pi)
+
+    def density(x):
+        return c * (1 + x * x / df) ** (-(df + 1) / 2)
+
+    low, high = 0, 1000
+    for _ in range(60):
+        t = (low + high) / 2
+        h = t / steps
+        odd = sum(density((2 * i - 1) * h) for i in range(1, steps // 2 + 1))
+        even = sum(density(2 * i * h) for i in range(1, steps // 2))
+        if 2 * h / 3 * (density(0) + density(t) + 4 * odd + 2 * even) < level:
+            low = t
+        else:
+            high = t
+    return low
+
+
 def main():
     v = [3.25, 1.5, 9.75, 4, 4, 2.125, 7.5, 100.25, 5, 6.625]
     print("mean", st.mean(v), "median", st.median(v), "sd", repr(st.stdev(v)))
@@ -76,6 +97,10 @@ def main():
     print("splitmix64(1234567)", [next(rng) for _ in range(5)])
     rng = splitmix(42)
     print("below 10, seed 42", [below(rng, 10) for _ in range(12)])
+    for level, df in (.95, 1), (.95, 2), (.95, 3), (.99, 4), (.9875, 5), (.999, 28):
+        print("t", level, df, student(level, df))
+    rng = splitmix(1)
+    print("below 3e9, seed 1", [below(rng, 3000000000) for _ in range(5)])
     order, rng = list(range(10)), splitmix(7)
     for i in range(10, 1, -1):
         j = below(rng, i)

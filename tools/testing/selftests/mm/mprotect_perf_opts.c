@@ -15,7 +15,10 @@
 #include "mprotect_perf_opts.h"
 #include "mprotect_perf_scenario.h"
 
-enum { OPT_TIMEOUT = 256, OPT_TIME, OPT_PROCS, OPT_WARMUP_PROCS, OPT_CYCLES, OPT_WARMUP, OPT_SEED, OPT_CPU, OPT_UNIT };
+enum {
+	OPT_TIMEOUT = 256, OPT_TIME, OPT_PROCS, OPT_WARMUP_PROCS, OPT_CYCLES,
+	OPT_WARMUP, OPT_SEED, OPT_CPU, OPT_UNIT,
+};
 
 static const struct option longopts[] = {
 	{ "perf", no_argument, NULL, 'p' },

@@ -55,9 +55,9 @@ int mp_record_is_name(const char *s)
 {
 	static const char chars[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-	size_t n = strspn(s, chars);
+	size_t n = strnlen(s, MP_NAME_LEN);
 
-	return n > 0 && n < MP_NAME_LEN && !s[n];
+	return n > 0 && n < MP_NAME_LEN && strspn(s, chars) == n;
 }
 
 static void flush(struct mp_record_writer *w)
@@ -188,7 +188,7 @@ void mp_record_sample(struct mp_record_writer *w, const struct mp_sample *s)
 	char line[1024];
 	int n;
 
-	if (strnlen(s->scenario, MP_NAME_LEN) == MP_NAME_LEN || !mp_record_is_name(s->scenario)) {
+	if (!mp_record_is_name(s->scenario)) {
 		mp_error(failure(w), "%s: a sample without a proper scenario name", w->path);
 		return;
 	}
@@ -258,8 +258,8 @@ int mp_record_finish(struct mp_record_writer *w, struct mp_err *err)
 	char tail[64];
 	int ret;
 
-	put(w, tail, snprintf(tail, sizeof(tail), "end samples=%llu\n",
-			 (unsigned long long)w->samples));
+	ret = sprintf(tail, "end samples=%llu\n", (unsigned long long)w->samples);
+	put(w, tail, ret);
 	flush(w);
 	/* Some filesystems have nothing to sync to, and say EINVAL. */
 	if (!w->failed && fsync(w->fd) && errno != EINVAL)

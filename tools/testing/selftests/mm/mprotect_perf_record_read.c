@@ -34,7 +34,6 @@ struct reader {
 	const struct mp_record_ops *ops;
 	void *ctx;
 	struct mp_err *err;
-
 	bool known;		/* the first line was ours */
 	bool ended;		/* the trailer was seen */
 	bool have_unit;
@@ -50,8 +49,8 @@ struct reader {
 };
 
 /* The keys of a sample, in the order in which our writer has them. */
-enum { K_SCENARIO, K_PROC, K_CYCLE, K_PAGES, K_CALLS, K_PHASES,
-       KEYS = K_PHASES + 3 * MP_PHASES };
+enum { K_SCENARIO, K_PROC, K_CYCLE, K_PAGES, K_CALLS, K_PHASES };
+#define KEYS (K_PHASES + 3 * MP_PHASES)
 
 static const char *const sample_key[KEYS] = {
 	"scenario", "proc", "cycle", "pages", "calls",
@@ -73,7 +72,6 @@ static int parse_env_pair(struct reader *r, const struct mp_pair *p)
 	if (r->nenv == MP_ENV_MAX)
 		return mp_error(r->err, "more than %d env keys", MP_ENV_MAX);
 	strcpy(r->env[r->nenv++], p->key);
-
 	if (!strcmp(p->key, "unit"))
 		r->have_unit = true;
 	if (!strcmp(p->key, "page_size")) {
@@ -210,7 +208,7 @@ static int check_order(struct reader *r, const struct mp_sample *s)
 	if (s->proc >= sc->nproc && grow(r, sc, s->proc))
 		return -1;
 	if (s->cycle < sc->due[s->proc])
-		return mp_error(r->err, "%s proc=%u cycle=%u after cycle %u: a duplicate, or out of order",
+		return mp_error(r->err, "%s proc=%u cycle=%u after cycle %u: twice, or disorder",
 				s->scenario, s->proc, s->cycle, sc->due[s->proc] - 1);
 	sc->due[s->proc] = s->cycle + 1;
 	return 0;
@@ -281,7 +279,7 @@ static int parse_end(struct reader *r, char *rest)
 	if (mp_pair_u64(&p, UINT64_MAX, &samples, r->err))
 		return -1;
 	if (samples != r->samples)
-		return mp_error(r->err, "end says %llu samples, %llu are there; lines were lost or added",
+		return mp_error(r->err, "end says %llu samples, %llu are there; copy it again",
 				(unsigned long long)samples, (unsigned long long)r->samples);
 	r->ended = true;
 	return 0;
@@ -299,7 +297,7 @@ static int parse_first(struct reader *r, const char *word, char *rest)
 		return -1;
 	r->known = true;
 	if (v != MP_RECORD_VERSION)
-		return mp_error(r->err, "version %llu: this reader knows %d; take the mprotect_perf that wrote it",
+		return mp_error(r->err, "version %llu: this reader knows %d; use what wrote it",
 				(unsigned long long)v, MP_RECORD_VERSION);
 	return 0;
 }
@@ -337,7 +335,7 @@ static int read_lines(struct reader *r)
 	if (!r->lines.line)
 		return mp_error(r->err, "empty");
 	if (!r->ended)
-		return mp_error(r->err, "cut off: line %lu is the last, no 'end' line; copy or measure it again",
+		return mp_error(r->err, "cut off: line %lu is the last, no 'end' line; copy again",
 				r->lines.line);
 	return 0;
 }

@@ -63,7 +63,8 @@ static int keep(struct mp_run_row *row, const struct mp_result *res)
 }
 
 /* One process; its samples are kept when it is a measured one. */
-static void run_one(struct mp_run_row *row, const struct mp_plan *plan, double seconds, bool measured)
+static void run_one(struct mp_run_row *row, const struct mp_plan *plan, double seconds,
+		    bool measured)
 {
 	struct mp_job job = {
 		.sc = row->sc, .proc = row->nprocs, .cpu = plan->cpu, .warmup = plan->warmup,

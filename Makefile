@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+# The front door. `make help` says what there is.
+
+KVER  ?= 7.3
+BUILD ?= $(CURDIR)/build
+# Test files that run at the same time.
+JOBS  ?= 2
+export KVER KSRC BUILD
+
+.PHONY: all run check integrate clean help
+
+all:
+	@scripts/deps.sh build
+	@scripts/build.sh
+
+run: all
+	@scripts/run.sh
+
+check: all
+	@scripts/deps.sh check
+	@prove -j$(JOBS) $(TESTS)
+
+TESTS = $(sort $(wildcard tests/*.t))
+
+integrate:
+	@test -n "$(KTREE)" || { echo "integrate: give KTREE=/path/to/linux" >&2; exit 1; }
+	@scripts/integrate.sh $(if $(filter-out 0,$(REMOVE)),-r) "$(KTREE)"
+
+clean:
+	rm -rf "$(BUILD)"
+
+help:
+	@echo 'make             build build/mprotect_perf, static'
+	@echo 'make run         build it, validate this kernel, time mprotect() for ten seconds'
+	@echo 'make check       run all tests (TESTS=tests/NAME.t for one)'
+	@echo 'make integrate KTREE=/path/to/linux [REMOVE=1]'
+	@echo '                 put the selftest into a kernel tree, or take it out again'
+	@echo 'make clean       remove build/, kernel sources and records included'
+	@echo 'Built from Debian'\''s linux-source-KVER (KVER=7.3, 7.2, 6.12) or from KSRC=/path/to/linux.'
