@@ -26,12 +26,11 @@
 #include "../kselftest.h"
 
 #include "mprotect_perf_api.h"
-#include "mprotect_perf_env.h"
+#include "mprotect_perf_gate.h"
 #include "mprotect_perf_opts.h"
 #include "mprotect_perf_record.h"
 #include "mprotect_perf_run.h"
-
-#define MP_VERSION "1"
+#include "mprotect_perf_session.h"
 
 static bool selected(const struct mp_opts *o, unsigned int row)
 {
@@ -62,20 +61,26 @@ static void list(const struct mp_opts *o)
 }
 
 /* One line of KTAP. The name stays when the test is skipped; the reason follows. */
-static void result(const char *kind, const char *row, const char *what,
-		   enum mp_outcome outcome, const char *text)
+static void result(const char *kind, const char *row, const char *what, int code,
+		   const char *text)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), "%s.%s.%s", kind, row, what);
+	if (text && *text)
+		ksft_test_result_code(code, name, "%s", text);
+	else
+		ksft_test_result_code(code, name, NULL);
+}
+
+static void finding(const char *row, const char *what, const struct mp_finding *f)
 {
 	static const int code[] = {
 		[MP_UNSEEN] = KSFT_SKIP, [MP_PASS] = KSFT_PASS,
 		[MP_SKIP] = KSFT_SKIP, [MP_FAIL] = KSFT_FAIL,
 	};
-	char name[128];
 
-	snprintf(name, sizeof(name), "%s.%s.%s", kind, row, what);
-	if (text && *text)
-		ksft_test_result_code(code[outcome], name, "%s", text);
-	else
-		ksft_test_result_code(code[outcome], name, NULL);
+	result("validate", row, what, code[f->outcome], f->text.text);
 }
 
 static void run_api(const struct mp_opts *o)
@@ -85,7 +90,7 @@ static void run_api(const struct mp_opts *o)
 	for (i = 0; i < mp_nr_api_cases; i++) {
 		struct mp_finding v = mp_api_run(i, o->timeout);
 
-		result("validate", "api", mp_api_name(i), v.outcome, v.text.text);
+		finding("api", mp_api_name(i), &v);
 	}
 }
 
@@ -120,21 +125,8 @@ static void report_checks(struct mp_run_row *row)
 				 (unsigned long long)rep->faults[MP_RESTORE],
 				 (unsigned long long)rep->faults[MP_TOUCH]);
 		}
-		result("validate", row->sc->name, mp_check_name[i], v->outcome, v->text.text);
+		finding(row->sc->name, mp_check_name[i], v);
 	}
-}
-
-/* Statistics of one phase, per page; false when there are no samples of it. */
-static bool phase_stats(const struct mp_run_row *row, int phase, struct mp_stats *st)
-{
-	struct mp_group *g;
-	int ret;
-
-	if (mp_run_groups(row, phase, &g))
-		return false;
-	ret = mp_stats_of_groups(g, row->nprocs, st);
-	free(g);
-	return !ret;
 }
 
 static void print_settled(const struct mp_run_row *row)
@@ -153,22 +145,49 @@ static void print_settled(const struct mp_run_row *row)
 			       why[row->settled]);
 }
 
-static void report_phase(const struct mp_opts *o, const struct mp_run_row *row, int phase)
+/*
+ * What the verdict of a phase means for the test, and why. XFAIL is the
+ * warning of KTAP: seen and told, but the exit status stays 0.
+ */
+static int judgement(const struct mp_session *ses, const struct mp_ruling *r, char *text,
+		     size_t size)
+{
+	static const int code[] = {
+		[MP_OK] = KSFT_PASS, [MP_IMPROVED] = KSFT_PASS,
+		[MP_REGRESSED] = KSFT_FAIL, [MP_INCONCLUSIVE] = KSFT_SKIP,
+	};
+	const char *why = ses->opts.severity == MP_WARN ? "--severity warn" :
+			  ses->opts.severity == MP_AUTO ? mp_gate_only_warns(ses->facts) : NULL;
+	size_t used = strlen(text);
+
+	used += (size_t)snprintf(text + used, size - used, " %s: %s",
+				 mp_verdict_name[r->verdict], r->text.text);
+	if (r->verdict != MP_REGRESSED || !why)
+		return code[r->verdict];
+	snprintf(text + used, size - used, " (only a warning: %s)", why);
+	return KSFT_XFAIL;
+}
+
+static void report_phase(const struct mp_session *ses, const struct mp_run_row *row, int phase,
+			 const struct mp_ruling *ruling)
 {
 	const char *name = row->sc->name;
 	struct mp_stats st;
-	char text[256];
+	char text[768];
+	int code = KSFT_PASS;
 
 	if (row->fault.text[0]) {
-		result("perf", name, mp_phase_name[phase], MP_FAIL, row->fault.text);
-	} else if (!phase_stats(row, phase, &st)) {
-		result("perf", name, mp_phase_name[phase], MP_SKIP,
+		result("perf", name, mp_phase_name[phase], KSFT_FAIL, row->fault.text);
+	} else if (mp_run_stats(row, phase, &st)) {
+		result("perf", name, mp_phase_name[phase], KSFT_SKIP,
 		       "not timed: the scenario failed its checks or could not run");
 	} else {
 		snprintf(text, sizeof(text),
 			 "floor=%.3f median=%.3f mean=%.3f cv=%.1f%% unit=%s/page",
-			 st.floor, st.median, st.mean, st.cv, o->insn ? "insn" : "ns");
-		result("perf", name, mp_phase_name[phase], MP_PASS, text);
+			 st.floor, st.median, st.mean, st.cv, ses->opts.insn ? "insn" : "ns");
+		if (ruling)
+			code = judgement(ses, ruling, text, sizeof(text));
+		result("perf", name, mp_phase_name[phase], code, text);
 	}
 }
 
@@ -186,21 +205,27 @@ static void print_table(const struct mp_opts *o, const struct mp_run_row *row)
 	ksft_print_msg("  %-8s %9s %9s %9s %9s %9s %9s %5s\n", "phase", "floor", "median",
 		       "mean", "sd", "p99", "max", "cv%");
 	for (phase = 0; phase < MP_PHASES; phase++)
-		if (phase_stats(row, phase, &st))
+		if (!mp_run_stats(row, phase, &st))
 			ksft_print_msg("  %-8s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %5.1f\n",
 				       mp_phase_name[phase], st.floor, st.median, st.mean,
 				       st.sd, st.p99, st.max, st.cv);
 	print_settled(row);
 }
 
-static void report_times(const struct mp_opts *o, const struct mp_run_row *row)
+static void report_times(const struct mp_session *ses, const struct mp_run_row *row)
 {
+	const struct mp_gate g = mp_session_gate(ses);
+	struct mp_ruling ruling[MP_PHASES];
+	unsigned int has = 0;
+	struct mp_err err;
 	int phase;
 
-	print_table(o, row);
+	print_table(&ses->opts, row);
+	if (row->n && mp_gate_judge(&g, row, ruling, &has, &err))
+		ksft_print_msg("  no verdict: %s\n", err.text);
 	for (phase = 0; phase < MP_PHASES; phase++)
 		if (row->sc->timed & 1U << phase)
-			report_phase(o, row, phase);
+			report_phase(ses, row, phase, has & 1U << phase ? &ruling[phase] : NULL);
 }
 
 static void show_progress(const struct mp_scenario *sc, unsigned int procs, double elapsed)
@@ -208,13 +233,15 @@ static void show_progress(const struct mp_scenario *sc, unsigned int procs, doub
 	fprintf(stderr, "\r%5.1f s  %-16s process %-4u", elapsed, sc->name, procs);
 }
 
-static void run_rows(const struct mp_opts *o, struct mp_record_writer *record, int cpu)
+static void run_rows(struct mp_session *ses)
 {
+	const struct mp_opts *o = &ses->opts;
 	bool tty = isatty(STDERR_FILENO);
 	struct mp_plan plan = {
-		.cpu = cpu, .seed = o->seed, .seconds = o->time, .procs = o->procs,
+		.cpu = ses->cpu, .seed = o->seed, .seconds = o->time, .procs = o->procs,
 		.warmup_procs = o->warmup_procs, .warmup = o->warmup, .cycles = o->cycles,
 		.timeout = o->timeout, .progress = tty ? show_progress : NULL,
+		.enough = mp_session_sure, .ctx = ses,
 	};
 	struct mp_run_row row[64] = { 0 };
 	unsigned int i, n = 0;
@@ -233,44 +260,19 @@ static void run_rows(const struct mp_opts *o, struct mp_record_writer *record, i
 	if (tty)
 		fprintf(stderr, "\r%60s\r", "");
 	for (i = 0; i < n; i++) {
-		report_times(o, &row[i]);
-		for (k = 0; record && k < row[i].n; k++)
-			mp_record_sample(record, &row[i].sample[k]);
+		report_times(ses, &row[i]);
+		for (k = 0; ses->record && k < row[i].n; k++)
+			mp_record_sample(ses->record, &row[i].sample[k]);
 		mp_run_free(&row[i]);
 	}
 }
 
-static void put_env(void *ctx, const char *key, const char *value)
+static void print_facts(const struct mp_boot *facts)
 {
-	mp_record_env(ctx, key, value);
-}
+	size_t i;
 
-static void print_env(void *ctx, const char *key, const char *value)
-{
-	(void)ctx;
-	ksft_print_msg("env %s=%s\n", key, value);
-}
-
-/* What the program itself knows of the run, and then what the machine shows. */
-static void tell_env(const struct mp_env_sink *sink, const struct mp_opts *o, int cpu,
-		     int argc, char **argv)
-{
-	struct mp_clock clock = mp_clock_probe();
-	char text[1024] = "";
-	size_t used = 0;
-	int i;
-
-	sink->put(sink->ctx, "tool", "mprotect_perf " MP_VERSION);
-	for (i = 1; i < argc && used < sizeof(text); i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-					 i > 1 ? " " : "", argv[i]);
-	sink->put(sink->ctx, "options", text);
-	sink->put(sink->ctx, "unit", o->insn ? "insn" : "ns");
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)clock.step);
-	sink->put(sink->ctx, "clock_step_ns", text);
-	snprintf(text, sizeof(text), "%.1f", clock.cost);
-	sink->put(sink->ctx, "clock_cost_ns", text);
-	mp_env_collect(sink, cpu);
+	for (i = 0; i < facts->nfact; i++)
+		ksft_print_msg("env %s=%s\n", facts->fact[i].key, facts->fact[i].value);
 }
 
 static int usage_error(const struct mp_err *err)
@@ -303,33 +305,29 @@ static int finish(struct mp_record_writer *record, const struct mp_opts *o)
 
 int main(int argc, char **argv)
 {
-	struct mp_record_writer *record = NULL;
-	struct mp_opts opts;
+	struct mp_session ses = { .cpu = -1 };
 	struct mp_err err;
-	int cpu;
+	int ret;
 
-	if (mp_opts_parse(&opts, argc, argv, &err))
+	if (mp_opts_parse(&ses.opts, argc, argv, &err))
 		return usage_error(&err);
-	if (opts.help)
+	if (ses.opts.help)
 		return fputs(mp_opts_help(), stdout) < 0;
-	if (opts.list) {
-		list(&opts);
+	if (ses.opts.list) {
+		list(&ses.opts);
 		return KSFT_PASS;
 	}
-	cpu = opts.cpu >= 0 ? opts.cpu : mp_env_last_cpu();
-	if (opts.output) {
-		record = mp_record_create(opts.output, &err);
-		if (!record)
-			return usage_error(&err);
-		tell_env(&(struct mp_env_sink){ put_env, record }, &opts, cpu, argc, argv);
-	}
+	if (mp_session_begin(&ses, argc, argv, &err))
+		return usage_error(&err);
 
 	ksft_print_header();
-	ksft_set_plan(tests_planned(&opts));
-	if (opts.verbose)
-		tell_env(&(struct mp_env_sink){ print_env, NULL }, &opts, cpu, argc, argv);
-	if (opts.select & MP_SELECT_API)
-		run_api(&opts);
-	run_rows(&opts, record, cpu);
-	return finish(record, &opts);
+	ksft_set_plan(tests_planned(&ses.opts));
+	if (ses.opts.verbose)
+		print_facts(ses.facts);
+	if (ses.opts.select & MP_SELECT_API)
+		run_api(&ses.opts);
+	run_rows(&ses);
+	ret = finish(ses.record, &ses.opts);
+	mp_boot_free(ses.facts);
+	return ret;
 }

@@ -23,12 +23,13 @@
 /* Always the same, so that the same record gives the same figures. */
 #define BOOT_SEED 1
 
-static int add_fact(void *ctx, const char *key, const char *value, struct mp_err *err)
+int mp_boot_add_fact(struct mp_boot *b, const char *key, const char *value, struct mp_err *err)
 {
-	struct mp_boot *b = ctx;
-	struct mp_fact *f = &b->fact[b->nfact++];	/* the reader minds MP_ENV_MAX */
+	struct mp_fact *f;
 
-	(void)err;
+	if (b->nfact == MP_ENV_MAX)
+		return mp_error(err, "more than %d facts of the environment", MP_ENV_MAX);
+	f = &b->fact[b->nfact++];
 	snprintf(f->key, sizeof(f->key), "%s", key);
 	snprintf(f->value, sizeof(f->value), "%s", value);
 	return 0;
@@ -152,9 +153,8 @@ static int add_time(struct mp_boot *b, struct mp_series *s, const struct mp_figu
 	return 0;
 }
 
-static int add_sample(void *ctx, const struct mp_sample *s, struct mp_err *err)
+int mp_boot_add_sample(struct mp_boot *b, const struct mp_sample *s, struct mp_err *err)
 {
-	struct mp_boot *b = ctx;
 	struct mp_workload *w = find_workload(b, s->scenario);
 	struct mp_process *p;
 	int keep;
@@ -182,9 +182,19 @@ static int add_sample(void *ctx, const struct mp_sample *s, struct mp_err *err)
 	return 0;
 }
 
-static const struct mp_record_ops ops = { add_fact, add_sample };
+static int on_fact(void *ctx, const char *key, const char *value, struct mp_err *err)
+{
+	return mp_boot_add_fact(ctx, key, value, err);
+}
 
-static struct mp_boot *boot_new(const char *name, struct mp_err *err)
+static int on_sample(void *ctx, const struct mp_sample *s, struct mp_err *err)
+{
+	return mp_boot_add_sample(ctx, s, err);
+}
+
+static const struct mp_record_ops ops = { on_fact, on_sample };
+
+struct mp_boot *mp_boot_new(const char *name, struct mp_err *err)
 {
 	struct mp_boot *b = calloc(1, sizeof(*b));
 
@@ -202,7 +212,7 @@ static struct mp_boot *boot_new(const char *name, struct mp_err *err)
 
 struct mp_boot *mp_boot_read_stream(FILE *f, const char *name, struct mp_err *err)
 {
-	struct mp_boot *b = boot_new(name, err);
+	struct mp_boot *b = mp_boot_new(name, err);
 
 	if (b && mp_record_read_stream(f, name, &ops, b, err)) {
 		mp_boot_free(b);
@@ -213,7 +223,7 @@ struct mp_boot *mp_boot_read_stream(FILE *f, const char *name, struct mp_err *er
 
 struct mp_boot *mp_boot_read(const char *path, struct mp_err *err)
 {
-	struct mp_boot *b = boot_new(path, err);
+	struct mp_boot *b = mp_boot_new(path, err);
 
 	if (b && mp_record_read(path, &ops, b, err)) {
 		mp_boot_free(b);

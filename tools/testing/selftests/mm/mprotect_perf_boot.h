@@ -121,6 +121,36 @@ struct mp_boot {
 };
 
 /**
+ * mp_boot_new() - an empty boot
+ * @name: what to call it
+ * @err: filled on failure
+ *
+ * Return: a boot that mp_boot_free() frees, or NULL.
+ */
+struct mp_boot *mp_boot_new(const char *name, struct mp_err *err);
+
+/**
+ * mp_boot_add_fact() - add one fact of the environment
+ * @b: the boot
+ * @key: its name, which the boot does not have yet
+ * @value: cut when it is long
+ * @err: filled on failure
+ *
+ * Return: 0, or -1 when there are too many.
+ */
+int mp_boot_add_fact(struct mp_boot *b, const char *key, const char *value, struct mp_err *err);
+
+/**
+ * mp_boot_add_sample() - add a sample
+ * @b: the boot
+ * @s: the sample; cycles of a process in ascending order
+ * @err: filled on failure
+ *
+ * Return: 0, or -1 when it does not go with the others, or without memory.
+ */
+int mp_boot_add_sample(struct mp_boot *b, const struct mp_sample *s, struct mp_err *err);
+
+/**
  * mp_boot_read() - read a record
  * @path: the file
  * @err: filled on failure

@@ -15,6 +15,7 @@
 #include "mprotect_perf_env.h"
 #include "mprotect_perf_err.h"
 
+#define MP_VERSION "1"
 #define TEXT 2048
 
 static void put(const struct mp_env_sink *sink, const char *key, const char *value)
@@ -187,17 +188,36 @@ static void put_kernel(const struct mp_env_sink *sink)
 	put(sink, "page_size", text);
 }
 
-void mp_env_collect(const struct mp_env_sink *sink, int cpu)
+static void put_run(const struct mp_env_sink *sink, const struct mp_env_run *run)
+{
+	char text[TEXT] = "";
+	size_t used = 0;
+	int i;
+
+	put(sink, "tool", "mprotect_perf " MP_VERSION);
+	for (i = 1; i < run->argc && used < sizeof(text); i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 i > 1 ? " " : "", run->argv[i]);
+	put(sink, "options", used ? text : "none");
+	put(sink, "unit", run->unit);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)run->clock_step);
+	put(sink, "clock_step_ns", text);
+	snprintf(text, sizeof(text), "%.1f", run->clock_cost);
+	put(sink, "clock_cost_ns", text);
+}
+
+void mp_env_collect(const struct mp_env_sink *sink, const struct mp_env_run *run)
 {
 	char text[TEXT];
 
+	put_run(sink, run);
 	put_kernel(sink);
 	put_model(sink);
-	snprintf(text, sizeof(text), "%d", cpu);
+	snprintf(text, sizeof(text), "%d", run->cpu);
 	put(sink, "cpu", text);
 	snprintf(text, sizeof(text), "%ld", sysconf(_SC_NPROCESSORS_ONLN));
 	put(sink, "cpus", text);
-	put_sysfs_cpu(sink, cpu);
+	put_sysfs_cpu(sink, run->cpu);
 	put_hypervisor(sink);
 	put_mitigations(sink);
 	put_debug(sink);

@@ -5,7 +5,7 @@
 #ifndef MPROTECT_PERF_ENV_H
 #define MPROTECT_PERF_ENV_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 /**
  * struct mp_env_sink - who is told
@@ -18,13 +18,31 @@ struct mp_env_sink {
 };
 
 /**
- * mp_env_collect() - tell what kernel and machine this is
- * @sink: who is told
+ * struct mp_env_run - what the program itself knows of the run
+ * @argc: as main() has it
+ * @argv: as main() has it
+ * @unit: "ns" or "insn"
  * @cpu: the CPU that is measured on, or -1
+ * @clock_step: smallest step of the clock, in ns
+ * @clock_cost: what one reading of it costs, in ns
+ */
+struct mp_env_run {
+	int argc;
+	char **argv;
+	const char *unit;
+	int cpu;
+	uint64_t clock_step;
+	double clock_cost;
+};
+
+/**
+ * mp_env_collect() - tell what run this is, and what kernel and machine
+ * @sink: who is told
+ * @run: the run
  *
  * What cannot be read is told as "unknown": it was looked for.
  */
-void mp_env_collect(const struct mp_env_sink *sink, int cpu);
+void mp_env_collect(const struct mp_env_sink *sink, const struct mp_env_run *run);
 
 /**
  * mp_env_last_cpu() - the last CPU that this process may run on

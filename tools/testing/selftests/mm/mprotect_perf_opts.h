@@ -9,9 +9,12 @@
 #include <stdint.h>
 
 #include "mprotect_perf_err.h"
+#include "mprotect_perf_record.h"
 
 /* A selection of rows is a mask; the API cases are one bit more. */
 #define MP_SELECT_API (1ULL << 63)
+
+enum mp_severity { MP_AUTO, MP_WARN, MP_FAILS };
 
 /**
  * struct mp_opts - what was asked for
@@ -23,6 +26,10 @@
  * @output: -o, the record to write, or NULL; points into argv
  * @timeout: --timeout, seconds after which a child hangs
  * @insn: --unit insn, the clock counts instructions
+ * @max: --max, limit of each phase per page, or 0
+ * @baseline: --baseline, a record, or NULL; points into argv
+ * @threshold: --threshold, percent
+ * @severity: --severity
  * @time: --time, seconds for all timing together
  * @procs: --procs, measured processes of a scenario, or 0: until settled
  * @warmup_procs: --warmup-procs, processes before them
@@ -38,14 +45,18 @@ struct mp_opts {
 	bool verbose;
 	uint64_t select;
 	const char *output;
-	unsigned int timeout;
+	uint32_t timeout;
 	bool insn;
+	double max[MP_PHASES];
+	const char *baseline;
+	double threshold;
+	enum mp_severity severity;
 	double time;
 	uint32_t procs;
 	uint32_t warmup_procs;
 	uint32_t cycles;
 	uint32_t warmup;
-	uint64_t seed;
+	uint32_t seed;
 	int cpu;
 };
 

@@ -108,6 +108,18 @@ int mp_run_groups(const struct mp_run_row *row, int phase, struct mp_group **gro
 	return 0;
 }
 
+int mp_run_stats(const struct mp_run_row *row, int phase, struct mp_stats *st)
+{
+	struct mp_group *g;
+	int ret;
+
+	if (mp_run_groups(row, phase, &g))
+		return -1;
+	ret = mp_stats_of_groups(g, row->nprocs, st);
+	free(g);
+	return ret;
+}
+
 /* Floors of the processes, in their order; NULL without memory */
 static double *floors(const struct mp_run_row *row, int phase)
 {
@@ -129,7 +141,7 @@ static double *floors(const struct mp_run_row *row, int phase)
 	return floor;
 }
 
-static void judge(struct mp_run_row *row)
+static void judge(struct mp_run_row *row, const struct mp_plan *plan)
 {
 	int phase;
 
@@ -145,6 +157,8 @@ static void judge(struct mp_run_row *row)
 				       MP_TOO_FEW;
 		free(floor);
 	}
+	if (row->settled == MP_SETTLED && plan->enough && row->nprocs >= row->unsure)
+		row->unsure = plan->enough(plan->ctx, row) ? 0 : row->nprocs * 5 / 4 + 1;
 }
 
 static bool wanted(const struct mp_run_row *row, const struct mp_plan *plan)
@@ -154,7 +168,7 @@ static bool wanted(const struct mp_run_row *row, const struct mp_plan *plan)
 		return false;
 	if (plan->procs)
 		return row->nprocs < plan->procs;
-	return row->settled != MP_SETTLED;
+	return row->settled != MP_SETTLED || row->unsure;
 }
 
 static double proc_seconds(const struct mp_plan *plan, unsigned int nrows)
@@ -182,7 +196,7 @@ static bool run_round(struct mp_run_row *row, unsigned int *order, unsigned int 
 		if (plan->progress)
 			plan->progress(r->sc, r->nprocs, elapsed);
 		run_one(r, plan, proc_seconds(plan, nrows), measured);
-		judge(r);
+		judge(r, plan);
 		any = true;
 	}
 	return any;

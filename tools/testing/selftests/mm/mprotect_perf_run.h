@@ -13,6 +13,8 @@
 #include "mprotect_perf_measure.h"
 #include "mprotect_perf_stats.h"
 
+struct mp_run_row;
+
 /**
  * struct mp_plan - how a run is made
  * @cpu: to pin to, or -1
@@ -24,6 +26,9 @@
  * @warmup: forgotten cycles of a process
  * @cycles: measured cycles of a process; 0: as many as fit into its time
  * @timeout: seconds after which a child hangs
+ * @enough: asked of a row that has settled, and again when it has a quarter
+ *	more processes: may it stop? NULL: yes
+ * @ctx: handed to @enough
  * @progress: told before each process, or NULL
  */
 struct mp_plan {
@@ -35,6 +40,8 @@ struct mp_plan {
 	uint32_t warmup;
 	uint32_t cycles;
 	unsigned int timeout;
+	bool (*enough)(void *ctx, const struct mp_run_row *row);
+	void *ctx;
 	void (*progress)(const struct mp_scenario *sc, unsigned int procs, double elapsed);
 };
 
@@ -51,6 +58,8 @@ struct mp_plan {
  * @nprocs: how many processes
  * @settled: have the floors of all timed phases settled?
  * @moving: the first phase whose floor has not
+ * @unsure: the plan's @enough has said no, and is asked again with this many
+ *	processes
  */
 struct mp_run_row {
 	const struct mp_scenario *sc;
@@ -64,6 +73,7 @@ struct mp_run_row {
 	unsigned int nprocs;
 	enum mp_settled settled;
 	int moving;
+	unsigned int unsure;
 };
 
 /**
@@ -106,5 +116,15 @@ const struct mp_finding *mp_report_failed(const struct mp_report *rep);
  * Return: 0, or -1 when there are none or no memory.
  */
 int mp_run_groups(const struct mp_run_row *row, int phase, struct mp_group **group);
+
+/**
+ * mp_run_stats() - statistics of one phase, per page
+ * @row: the row
+ * @phase: the phase
+ * @st: filled
+ *
+ * Return: 0, or -1 when there are no samples of it or no memory.
+ */
+int mp_run_stats(const struct mp_run_row *row, int phase, struct mp_stats *st);
 
 #endif /* MPROTECT_PERF_RUN_H */

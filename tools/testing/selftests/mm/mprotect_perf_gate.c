@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A run against its limits. The comparison is that of two records, so that a
+ * verdict given now is the one that the files would give later.
+ *
+ * What this cannot tell: whether a machine was the same when the baseline was
+ * taken. It asks for the same CPU, clock and page size, and no more.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mprotect_perf_gate.h"
+
+/* runs that the bootstrap makes up */
+#define BOOTSTRAP 1000
+#define LEVEL 0.95
+#define COARSE_STEP_NS 1000
+
+static struct mp_boot *this_run(const struct mp_gate *g, const struct mp_run_row *row,
+				struct mp_err *err)
+{
+	struct mp_boot *b = mp_boot_new("this run", err);
+	size_t i;
+
+	for (i = 0; b && i < g->facts->nfact; i++) {
+		if (mp_boot_add_fact(b, g->facts->fact[i].key, g->facts->fact[i].value, err))
+			goto fail;
+	}
+	for (i = 0; b && row && i < row->n; i++) {
+		if (mp_boot_add_sample(b, &row->sample[i], err))
+			goto fail;
+	}
+	return b;
+fail:
+	mp_boot_free(b);
+	return NULL;
+}
+
+/* Base and head; a row of NULL compares the environments only. */
+static int load(const struct mp_gate *g, const struct mp_run_row *row, struct mp_compare *c,
+		struct mp_err *err)
+{
+	memset(c, 0, sizeof(*c));
+	if (!mp_compare_add(c, mp_boot_read(g->baseline, err), "baseline", err) &&
+	    !mp_compare_add(c, this_run(g, row, err), "this run", err))
+		return 0;
+	mp_compare_free(c);
+	return -1;
+}
+
+int mp_gate_check(const struct mp_gate *g, struct mp_err *err)
+{
+	struct mp_compare c;
+
+	if (!g->baseline)
+		return 0;
+	if (load(g, NULL, &c, err))
+		return -1;
+	mp_compare_free(&c);
+	return 0;
+}
+
+static void rule(struct mp_ruling *r, bool first, enum mp_verdict v, const char *text)
+{
+	static const int weight[] = {
+		[MP_OK] = 1, [MP_IMPROVED] = 0, [MP_INCONCLUSIVE] = 2, [MP_REGRESSED] = 3,
+	};
+
+	if (!first && weight[v] <= weight[r->verdict])
+		return;
+	r->verdict = v;
+	snprintf(r->text.text, sizeof(r->text.text), "%s", text);
+}
+
+static int judge_max(const struct mp_gate *g, const struct mp_run_row *row, int phase,
+		     struct mp_ruling *r, struct mp_err *err)
+{
+	double floor[BOOTSTRAP], median[BOOTSTRAP], max = g->max[phase];
+	struct mp_interval in;
+	struct mp_group *group;
+	char text[128];
+	int ret;
+
+	if (mp_run_groups(row, phase, &group))
+		return mp_error(err, "no memory for the samples");
+	ret = mp_stats_bootstrap(group, row->nprocs, g->seed, floor, median, BOOTSTRAP);
+	free(group);
+	if (ret)
+		return mp_error(err, "no memory for the bootstrap");
+	in = mp_stats_interval(floor, BOOTSTRAP, LEVEL);
+	snprintf(text, sizeof(text), "floor %.3f to %.3f, limit %.3f", in.low, in.high, max);
+	rule(r, true, in.low > max ? MP_REGRESSED : in.high <= max ? MP_OK : MP_INCONCLUSIVE,
+	     text);
+	return 0;
+}
+
+static void judge_step(const struct mp_gate *g, const struct mp_step *s, bool first,
+		       struct mp_ruling *r)
+{
+	struct mp_err text = s->why;
+
+	if (!isnan(s->delta[MP_FLOOR]))
+		mp_error(&text, "floor %+.2f%% (%+.2f to %+.2f), median %+.2f%%, threshold %.2f%%%s%s",
+			 s->delta[MP_FLOOR], s->interval[MP_FLOOR].low,
+			 s->interval[MP_FLOOR].high, s->delta[MP_MEDIAN], g->threshold,
+			 s->why.text[0] ? ": " : "", s->why.text);
+	rule(r, first, s->verdict, text.text);
+}
+
+int mp_gate_judge(const struct mp_gate *g, const struct mp_run_row *row,
+		  struct mp_ruling ruling[MP_PHASES], unsigned int *has, struct mp_err *err)
+{
+	struct mp_compare c;
+	int phase, ret;
+	size_t i;
+
+	*has = 0;
+	for (phase = 0; phase < MP_PHASES; phase++) {
+		if (!(row->sc->timed & 1U << phase) || g->max[phase] <= 0)
+			continue;
+		if (judge_max(g, row, phase, &ruling[phase], err))
+			return -1;
+		*has |= 1U << phase;
+	}
+	if (!g->baseline)
+		return 0;
+	if (load(g, row, &c, err))
+		return -1;
+	ret = mp_compare_judge(&c, g->threshold, g->seed, err);
+	for (i = 0; !ret && i < c.nrows; i++) {
+		phase = c.row[i].phase;
+		if (strcmp(c.row[i].scenario, row->sc->name) || !(row->sc->timed & 1U << phase))
+			continue;
+		judge_step(g, &c.row[i].whole, !(*has & 1U << phase), &ruling[phase]);
+		*has |= 1U << phase;
+	}
+	mp_compare_free(&c);
+	return ret;
+}
+
+const char *mp_gate_only_warns(const struct mp_boot *facts)
+{
+	const char *unit = mp_boot_fact(facts, "unit");
+	const char *hypervisor = mp_boot_fact(facts, "hypervisor");
+	const char *debug = mp_boot_fact(facts, "debug");
+	const char *step = mp_boot_fact(facts, "clock_step_ns");
+
+	if (unit && !strcmp(unit, "insn"))
+		return NULL;
+	if (hypervisor && !strcmp(hypervisor, "yes"))
+		return "a virtual machine";
+	if (debug && strcmp(debug, "none") && strcmp(debug, "unknown"))
+		return "a debug kernel";
+	if (step && strtod(step, NULL) >= COARSE_STEP_NS)
+		return "a coarse clock";
+	return NULL;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Putting the parts together before the first test runs.
+ */
+#include <string.h>
+
+#include "mprotect_perf_env.h"
+#include "mprotect_perf_session.h"
+
+struct facts_sink {
+	struct mp_session *ses;
+	struct mp_err *err;
+	int ret;
+};
+
+/* The record gets the whole value, the boot what fits. */
+static void put_fact(void *ctx, const char *key, const char *value)
+{
+	struct facts_sink *to = ctx;
+
+	if (to->ses->record)
+		mp_record_env(to->ses->record, key, value);
+	if (mp_boot_add_fact(to->ses->facts, key, value, to->err))
+		to->ret = -1;
+}
+
+static int collect_facts(struct mp_session *ses, int argc, char **argv, struct mp_err *err)
+{
+	const struct mp_clock clock = mp_clock_probe();
+	const struct mp_env_run run = {
+		.argc = argc, .argv = argv, .unit = ses->opts.insn ? "insn" : "ns",
+		.cpu = ses->cpu, .clock_step = clock.step, .clock_cost = clock.cost,
+	};
+	struct facts_sink to = { ses, err, 0 };
+
+	mp_env_collect(&(struct mp_env_sink){ put_fact, &to }, &run);
+	return to.ret;
+}
+
+int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_err *err)
+{
+	struct mp_gate g;
+
+	ses->cpu = ses->opts.cpu >= 0 ? ses->opts.cpu : mp_env_last_cpu();
+	ses->facts = mp_boot_new("this run", err);
+	if (!ses->facts)
+		return -1;
+	if (ses->opts.output) {
+		ses->record = mp_record_create(ses->opts.output, err);
+		if (!ses->record)
+			goto fail;
+	}
+	if ((ses->opts.perf || ses->opts.verbose) && collect_facts(ses, argc, argv, err))
+		goto fail;
+	g = mp_session_gate(ses);
+	if (!mp_gate_check(&g, err))
+		return 0;
+fail:
+	mp_record_abandon(ses->record);
+	mp_boot_free(ses->facts);
+	return -1;
+}
+
+struct mp_gate mp_session_gate(const struct mp_session *ses)
+{
+	struct mp_gate g = {
+		.baseline = ses->opts.baseline, .threshold = ses->opts.threshold,
+		.seed = ses->opts.seed, .facts = ses->facts,
+	};
+
+	memcpy(g.max, ses->opts.max, sizeof(g.max));
+	return g;
+}
+
+bool mp_session_sure(void *ctx, const struct mp_run_row *row)
+{
+	const struct mp_gate g = mp_session_gate(ctx);
+	struct mp_ruling ruling[MP_PHASES];
+	unsigned int has = 0;
+	struct mp_err err;
+	int phase;
+
+	if (mp_gate_judge(&g, row, ruling, &has, &err))
+		return true;
+	for (phase = 0; phase < MP_PHASES; phase++)
+		if (has & 1U << phase && ruling[phase].verdict == MP_INCONCLUSIVE)
+			return false;
+	return true;
+}

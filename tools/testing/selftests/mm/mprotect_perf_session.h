@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is made up before the first test: options, environment, record, limits.
+ */
+#ifndef MPROTECT_PERF_SESSION_H
+#define MPROTECT_PERF_SESSION_H
+
+#include "mprotect_perf_gate.h"
+#include "mprotect_perf_opts.h"
+
+/**
+ * struct mp_session - one call of the program
+ * @opts: the command line
+ * @cpu: to measure on, or -1
+ * @facts: the environment, as a boot without samples; empty unless it is timed
+ *	or asked for
+ * @record: the record that is being written, or NULL
+ */
+struct mp_session {
+	struct mp_opts opts;
+	int cpu;
+	struct mp_boot *facts;
+	struct mp_record_writer *record;
+};
+
+/**
+ * mp_session_begin() - refuse what can be refused before anything is run
+ * @ses: its @opts are parsed; the rest is filled
+ * @argc: as main() has it, for the environment
+ * @argv: as main() has it
+ * @err: filled on failure: a record that cannot be written, a baseline that
+ *	cannot be read or is of another machine
+ *
+ * Return: 0, or -1; nothing is left behind then.
+ */
+int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_err *err);
+
+/**
+ * mp_session_gate() - the limits of this session
+ * @ses: the session
+ *
+ * Return: the gate; it points into @ses.
+ */
+struct mp_gate mp_session_gate(const struct mp_session *ses);
+
+/**
+ * mp_session_sure() - is no verdict on this row open?
+ * @ctx: the session; for struct mp_plan
+ * @row: the row
+ *
+ * Return: true when it may stop: every verdict is one, or there are no limits.
+ */
+bool mp_session_sure(void *ctx, const struct mp_run_row *row);
+
+#endif /* MPROTECT_PERF_SESSION_H */
