@@ -2,7 +2,8 @@
 /*
  * Unit tests of the command line.
  *
- * Sources: mprotect_perf_opts.c mprotect_perf_scenario.c mprotect_perf_record.c mprotect_perf_record_read.c mprotect_perf_record_line.c
+ * Sources: mprotect_perf_opts.c mprotect_perf_scenario.c
+ * Sources: mprotect_perf_record.c mprotect_perf_record_read.c mprotect_perf_record_line.c
  */
 #include "unit.h"
 #include "mprotect_perf_opts.h"
