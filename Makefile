@@ -18,13 +18,14 @@ run: all
 
 check: all
 	@scripts/deps.sh check
-	@prove -j$(JOBS) $(TESTS)
+	@env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS prove -j$(JOBS) $(PROVEFLAGS) $(TESTS)
 
 TESTS = $(sort $(wildcard tests/*.t))
 
 integrate:
 	@test -n "$(KTREE)" || { echo "integrate: give KTREE=/path/to/linux" >&2; exit 1; }
 	@scripts/integrate.sh $(if $(filter-out 0,$(REMOVE)),-r) "$(KTREE)"
+	@echo "integrate: $(KTREE): mprotect_perf is $(if $(filter-out 0,$(REMOVE)),out,in)"
 
 clean:
 	rm -rf "$(BUILD)"
