@@ -192,10 +192,10 @@ static void test_published_large(void)
 	is_near(r->whole.delta[MP_MEAN], 39.7737, 0.0001, "published: +39.77 %");
 	is_near(r->column[0].drift[MP_MEAN], 0.0087413, 0.001, "published: drift 0.87 %");
 	is_verdict(&r->whole, MP_REGRESSED, "published: REGRESSED");
-	is_near(r->column[0].faults, 2, 0, "counters: faults a cycle");
-	is_near(r->column[0].csw, 0.5, 0, "counters: context switches a cycle");
-	ok(isnan(row(&c, "shared-dirty", MP_TOUCH)->column[0].faults) &&
-	   isnan(row(&c, "shared-dirty", MP_TOUCH)->column[0].csw), "counters: not counted");
+	is_near(r->column[0].count[MP_FAULTS], 2, 0, "counters: faults a cycle");
+	is_near(r->column[0].count[MP_CSW], 0.5, 0, "counters: context switches a cycle");
+	ok(isnan(row(&c, "shared-dirty", MP_TOUCH)->column[0].count[MP_FAULTS]) &&
+	   isnan(row(&c, "shared-dirty", MP_TOUCH)->column[0].count[MP_CSW]), "counters: not counted");
 	is_int(r->column[0].samples, 3000, "counters: samples of both boots");
 	is_int(r->column[0].processes, 30, "counters: processes of both boots");
 	/* Processes +-0.05 %, cycles +-0.1 and 0.2 %, boots +-0.435 %. */

@@ -237,11 +237,11 @@ static void test_values(void)
 	is_int(seen.first.phase[MP_PROTECT].time, 229376, "values: protect");
 	is_int(seen.first.phase[MP_POPULATE].time, 0, "values: populate 0 is taken");
 	is_int(seen.first.phase[MP_TOUCH].time, 5, "values: touch");
-	is_int(seen.first.phase[MP_TOUCH].faults, 0, "values: touch_faults");
-	is_int(seen.first.phase[MP_RESTORE].csw, 3, "values: restore_csw");
+	is_int(seen.first.phase[MP_TOUCH].count[MP_FAULTS], 0, "values: touch_faults");
+	is_int(seen.first.phase[MP_RESTORE].count[MP_CSW], 3, "values: restore_csw");
 	ok(seen.first.phase[MP_RESTORE].time == MP_NOT_TAKEN, "values: restore not taken");
-	ok(seen.first.phase[MP_PROTECT].faults == MP_NOT_TAKEN, "values: faults not taken");
-	is_int(seen.last.phase[MP_PROTECT].csw, 9, "values: keys in any order");
+	ok(seen.first.phase[MP_PROTECT].count[MP_FAULTS] == MP_NOT_TAKEN, "values: faults not taken");
+	is_int(seen.last.phase[MP_PROTECT].count[MP_CSW], 9, "values: keys in any order");
 	is_int(seen.last.calls, 2, "values: calls in any order");
 }
 
@@ -376,9 +376,12 @@ static struct mp_sample some(unsigned int proc, unsigned int cycle)
 	struct mp_sample s = { "a", proc, cycle, 16384, 1, { } };
 
 	for (int p = 0; p < MP_PHASES; p++)
-		s.phase[p] = (struct mp_figures){ MP_NOT_TAKEN, MP_NOT_TAKEN, MP_NOT_TAKEN };
-	s.phase[MP_PROTECT] = (struct mp_figures){ 229376, 0, MP_NOT_TAKEN };
-	s.phase[MP_TOUCH] = (struct mp_figures){ 131072, 16384, 2 };
+		memset(&s.phase[p], 0xff, sizeof(s.phase[p]));
+	s.phase[MP_PROTECT].time = 229376;
+	s.phase[MP_PROTECT].count[MP_FAULTS] = 0;
+	s.phase[MP_TOUCH].time = 131072;
+	s.phase[MP_TOUCH].count[MP_FAULTS] = 16384;
+	s.phase[MP_TOUCH].count[MP_CSW] = 2;
 	return s;
 }
 

@@ -14,6 +14,8 @@
  *	     -> mp_run_time()     many processes of each      mprotect_perf_run.c
  *		-> mp_measure_run()   what does it cost?      mprotect_perf_measure.c
  *
+ * With -c nothing is run: records are compared, mprotect_perf_versus.c.
+ *
  * What this cannot tell: a figure taken in a virtual machine, on a debug
  * kernel or with a coarse clock says little of any other machine. Times are
  * diagnostics; they never fail a test by themselves.
@@ -31,6 +33,8 @@
 #include "mprotect_perf_record.h"
 #include "mprotect_perf_run.h"
 #include "mprotect_perf_session.h"
+#include "mprotect_perf_summary.h"
+#include "mprotect_perf_versus.h"
 
 static bool selected(const struct mp_opts *o, unsigned int row)
 {
@@ -145,6 +149,11 @@ static void print_settled(const struct mp_run_row *row)
 			       why[row->settled]);
 }
 
+static const int verdict_code[] = {
+	[MP_OK] = KSFT_PASS, [MP_IMPROVED] = KSFT_PASS,
+	[MP_REGRESSED] = KSFT_FAIL, [MP_INCONCLUSIVE] = KSFT_SKIP,
+};
+
 /*
  * What the verdict of a phase means for the test, and why. XFAIL is the
  * warning of KTAP: seen and told, but the exit status stays 0.
@@ -152,10 +161,6 @@ static void print_settled(const struct mp_run_row *row)
 static int judgement(const struct mp_session *ses, const struct mp_ruling *r, char *text,
 		     size_t size)
 {
-	static const int code[] = {
-		[MP_OK] = KSFT_PASS, [MP_IMPROVED] = KSFT_PASS,
-		[MP_REGRESSED] = KSFT_FAIL, [MP_INCONCLUSIVE] = KSFT_SKIP,
-	};
 	const char *why = ses->opts.severity == MP_WARN ? "--severity warn" :
 			  ses->opts.severity == MP_AUTO ? mp_gate_only_warns(ses->facts) : NULL;
 	size_t used = strlen(text);
@@ -163,7 +168,7 @@ static int judgement(const struct mp_session *ses, const struct mp_ruling *r, ch
 	used += (size_t)snprintf(text + used, size - used, " %s: %s",
 				 mp_verdict_name[r->verdict], r->text.text);
 	if (r->verdict != MP_REGRESSED || !why)
-		return code[r->verdict];
+		return verdict_code[r->verdict];
 	snprintf(text + used, size - used, " (only a warning: %s)", why);
 	return KSFT_XFAIL;
 }
@@ -275,20 +280,19 @@ static void print_facts(const struct mp_boot *facts)
 		ksft_print_msg("env %s=%s\n", facts->fact[i].key, facts->fact[i].value);
 }
 
-static int usage_error(const struct mp_err *err)
+static int usage_error(const struct mp_opts *o, const struct mp_err *err)
 {
 	fprintf(stderr, "mprotect_perf: %s\n", err->text);
-	return KSFT_FAIL;
+	return o->bisect ? MP_BISECT_SKIP : KSFT_FAIL;
 }
 
 /* A record that could not be written is a failure, however well the tests went. */
-static int finish(struct mp_record_writer *record, const struct mp_opts *o)
+static int finish(int ret, struct mp_record_writer *record, const struct mp_opts *o)
 {
 	struct mp_err err;
-	int ret = KSFT_PASS;
 
 	if (record && mp_record_finish(record, &err))
-		ret = usage_error(&err);
+		ret = usage_error(o, &err);
 	else if (record)
 		ksft_print_msg("record: %s\n", o->output);
 	ksft_print_cnts();
@@ -303,6 +307,63 @@ static int finish(struct mp_record_writer *record, const struct mp_opts *o)
 	return ret;
 }
 
+/* Text of several lines, which it frees; NULL when there was no memory for it. */
+static void print_lines(char *text)
+{
+	char *p = text, *line;
+
+	while ((line = strsep(&p, "\n")))
+		if (p || *line)
+			ksft_print_msg("%s\n", line);
+	free(text);
+}
+
+static void report_rows(const struct mp_versus *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->c.nrows; i++) {
+		const struct mp_row *row = &v->c.row[i];
+		bool warn = v->opts->severity == MP_WARN && row->whole.verdict == MP_REGRESSED;
+		char text[768];
+
+		mp_summary_ruling(&v->c, row, v->opts->threshold, text, sizeof(text));
+		result("compare", row->scenario, mp_phase_name[row->phase],
+		       warn ? KSFT_XFAIL : verdict_code[row->whole.verdict], text);
+	}
+}
+
+/* For git bisect run, what is no verdict is no verdict on this kernel. */
+static int bisect_status(const struct mp_versus *v, int ret)
+{
+	int verdict = mp_versus_bisect(v);
+
+	return verdict != 1 && ret && ret != KSFT_SKIP ? MP_BISECT_SKIP : verdict;
+}
+
+static int compare(const struct mp_opts *o)
+{
+	struct mp_versus v;
+	struct mp_err err, plot;
+	int ret;
+
+	if (mp_versus_begin(&v, o, &err))
+		return usage_error(o, &err);
+	ksft_print_header();
+	ksft_set_plan(v.c.nrows);
+	print_lines(mp_versus_tables(&v));
+	report_rows(&v);
+	print_lines(mp_versus_summary(&v));
+	ret = mp_versus_write(&v, &plot, &err) ? usage_error(o, &err) : KSFT_PASS;
+	if (plot.text[0])
+		ksft_print_msg("no picture: %s\n", plot.text);
+	ret = finish(ret, NULL, o);
+	if (o->bisect)
+		ret = bisect_status(&v, ret);
+	mp_versus_end(&v);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
 	struct mp_session ses = { .cpu = -1 };
@@ -310,15 +371,17 @@ int main(int argc, char **argv)
 	int ret;
 
 	if (mp_opts_parse(&ses.opts, argc, argv, &err))
-		return usage_error(&err);
+		return usage_error(&ses.opts, &err);
 	if (ses.opts.help)
 		return fputs(mp_opts_help(), stdout) < 0;
 	if (ses.opts.list) {
 		list(&ses.opts);
 		return KSFT_PASS;
 	}
+	if (ses.opts.compare)
+		return compare(&ses.opts);
 	if (mp_session_begin(&ses, argc, argv, &err))
-		return usage_error(&err);
+		return usage_error(&ses.opts, &err);
 
 	ksft_print_header();
 	ksft_set_plan(tests_planned(&ses.opts));
@@ -327,7 +390,7 @@ int main(int argc, char **argv)
 	if (ses.opts.select & MP_SELECT_API)
 		run_api(&ses.opts);
 	run_rows(&ses);
-	ret = finish(ses.record, &ses.opts);
+	ret = finish(KSFT_PASS, ses.record, &ses.opts);
 	mp_boot_free(ses.facts);
 	return ret;
 }

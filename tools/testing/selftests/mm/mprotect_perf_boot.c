@@ -134,13 +134,11 @@ static int add_time(struct mp_boot *b, struct mp_series *s, const struct mp_figu
 	s->n++;
 	s->mean += off / s->n;
 	s->squares += off * (time - s->mean);
-	if (f->faults != MP_NOT_TAKEN) {
-		s->faults += f->faults;
-		s->nfaults++;
-	}
-	if (f->csw != MP_NOT_TAKEN) {
-		s->csw += f->csw;
-		s->ncsw++;
+	for (int k = 0; k < MP_COUNTERS; k++) {
+		if (f->count[k] == MP_NOT_TAKEN)
+			continue;
+		s->count[k] += f->count[k];
+		s->ncount[k]++;
 	}
 	if (!keep)
 		return 0;

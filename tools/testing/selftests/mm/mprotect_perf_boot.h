@@ -27,10 +27,8 @@
  * @n: cycles in which it was timed
  * @mean: of all their times
  * @squares: sum of squared deviations from @mean
- * @faults: page faults in all; of @nfaults cycles that counted them
- * @nfaults: see @faults
- * @csw: context switches in all; of @ncsw cycles that counted them
- * @ncsw: see @csw
+ * @count: of each counter, in all; of @ncount cycles that counted it
+ * @ncount: see @count
  * @kept: times in the order of their cycles, all or evenly thinned
  * @nkept: how many
  * @room: how many fit
@@ -39,10 +37,8 @@ struct mp_series {
 	uint64_t n;
 	double mean;
 	double squares;
-	double faults;
-	uint64_t nfaults;
-	double csw;
-	uint64_t ncsw;
+	double count[MP_COUNTERS];
+	uint64_t ncount[MP_COUNTERS];
 	double *kept;
 	uint32_t nkept;
 	uint32_t room;

@@ -41,8 +41,7 @@ enum mp_figure {
  * @drift: last less first boot, as a part of the first; NAN with one boot
  * @squares: squared deviations of the boots' logarithms, of floor and median
  * @cv: standard deviation of all samples, in percent of their mean
- * @faults: page faults a cycle; NAN when not counted
- * @csw: context switches a cycle; NAN when not counted
+ * @count: of each counter, a cycle; NAN when not counted
  */
 struct mp_column {
 	size_t boots;
@@ -56,8 +55,7 @@ struct mp_column {
 	double drift[MP_FIGURES];
 	double squares[MP_JUDGED];
 	double cv;
-	double faults;
-	double csw;
+	double count[MP_COUNTERS];
 };
 
 enum mp_verdict {

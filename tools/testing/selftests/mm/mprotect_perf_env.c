@@ -200,6 +200,7 @@ static void put_run(const struct mp_env_sink *sink, const struct mp_env_run *run
 					 i > 1 ? " " : "", run->argv[i]);
 	put(sink, "options", used ? text : "none");
 	put(sink, "unit", run->unit);
+	put(sink, "counters", run->counters);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)run->clock_step);
 	put(sink, "clock_step_ns", text);
 	snprintf(text, sizeof(text), "%.1f", run->clock_cost);

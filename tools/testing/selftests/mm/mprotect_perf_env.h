@@ -23,6 +23,7 @@ struct mp_env_sink {
  * @argv: as main() has it
  * @unit: "ns" or "insn"
  * @cpu: the CPU that is measured on, or -1
+ * @counters: which perf events are missing, and why
  * @clock_step: smallest step of the clock, in ns
  * @clock_cost: what one reading of it costs, in ns
  */
@@ -31,6 +32,7 @@ struct mp_env_run {
 	char **argv;
 	const char *unit;
 	int cpu;
+	const char *counters;
 	uint64_t clock_step;
 	double clock_cost;
 };

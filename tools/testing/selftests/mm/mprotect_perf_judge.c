@@ -108,7 +108,7 @@ out:
 /* Exact moments and counters of all samples, kept or not. */
 struct moments {
 	double n, mean, squares;
-	double faults, nfaults, csw, ncsw;
+	double count[MP_COUNTERS], ncount[MP_COUNTERS];
 };
 
 static void add_moments(const struct mp_workload *w, int phase, struct moments *m,
@@ -124,10 +124,10 @@ static void add_moments(const struct mp_workload *w, int phase, struct moments *
 		m->squares += s->squares + off * off * m->n * s->n / (m->n + s->n);
 		m->n += s->n;
 		m->mean += off * s->n / m->n;
-		m->faults += s->faults;
-		m->nfaults += s->nfaults;
-		m->csw += s->csw;
-		m->ncsw += s->ncsw;
+		for (int k = 0; k < MP_COUNTERS; k++) {
+			m->count[k] += s->count[k];
+			m->ncount[k] += s->ncount[k];
+		}
 		col->processes++;
 		col->samples += s->n;
 	}
@@ -136,8 +136,8 @@ static void add_moments(const struct mp_workload *w, int phase, struct moments *
 static void finish_moments(const struct moments *m, struct mp_column *col)
 {
 	col->cv = m->n > 1 && m->mean > 0 ? 100 * sqrt(m->squares / (m->n - 1)) / m->mean : 0;
-	col->faults = m->nfaults ? m->faults / m->nfaults : NAN;
-	col->csw = m->ncsw ? m->csw / m->ncsw : NAN;
+	for (int k = 0; k < MP_COUNTERS; k++)
+		col->count[k] = m->ncount[k] ? m->count[k] / m->ncount[k] : NAN;
 }
 
 /* A column from the shares of its boots. */

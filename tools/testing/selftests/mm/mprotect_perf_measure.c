@@ -7,17 +7,21 @@
  * parent raw, and the record keeps them raw.
  */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mprotect_perf_child.h"
 #include "mprotect_perf_measure.h"
 
 #define CLOCK_READINGS 1000
+#define CALIBRATIONS 32
 #define CLOCK_READINGS_MAX 100000000
 
 /* What parent and child share. */
@@ -55,20 +59,131 @@ struct mp_clock mp_clock_probe(void)
 	return c;
 }
 
-struct counts {
-	uint64_t faults;
-	uint64_t csw;
+#define DTLB_LOAD_MISSES (PERF_COUNT_HW_CACHE_DTLB | PERF_COUNT_HW_CACHE_OP_READ << 8 | \
+			  PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
+
+/* perf events, as one group: all of them are counted at the same time, or none */
+static const struct {
+	enum mp_counter counter;
+	uint32_t type;
+	uint64_t config;
+	bool no_kernel;
+	bool no_user;
+} events[] = {
+	{ MP_INSN_K, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, .no_user = true },
+	{ MP_INSN_U, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, .no_kernel = true },
+	{ MP_CYCLES_K, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, .no_user = true },
+	{ MP_CYCLES_U, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, .no_kernel = true },
+	{ MP_DTLB, PERF_TYPE_HW_CACHE, DTLB_LOAD_MISSES, .no_user = false },
 };
 
-static struct counts counts(void)
+/* What is open of it; reading costs something, which is taken off again. */
+static struct {
+	int leader;
+	unsigned int n;
+	int fd[MP_COUNTERS];
+	enum mp_counter counter[MP_COUNTERS];
+	uint64_t cost[MP_COUNTERS];
+} group = { .leader = -1 };
+
+static int open_event(unsigned int i)
+{
+	struct perf_event_attr attr = {
+		.type = events[i].type, .size = sizeof(attr), .config = events[i].config,
+		.exclude_kernel = events[i].no_kernel, .exclude_user = events[i].no_user,
+		.exclude_hv = 1, .read_format = PERF_FORMAT_GROUP,
+		.pinned = group.leader < 0,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, group.leader,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* A pinned group that does not get its counters reads as nothing. */
+static void read_events(uint64_t count[MP_COUNTERS])
+{
+	uint64_t buf[1 + MP_COUNTERS];
+	unsigned int i;
+
+	if (group.n && read(group.leader, buf, sizeof(buf)) !=
+	    (ssize_t)((1 + group.n) * sizeof(*buf)))
+		group.n = 0;
+	for (i = 0; i < group.n; i++)
+		count[group.counter[i]] = buf[1 + i];
+}
+
+static void counts(uint64_t count[MP_COUNTERS])
 {
 	struct rusage ru;
 
 	getrusage(RUSAGE_SELF, &ru);
-	return (struct counts){
-		.faults = (uint64_t)(ru.ru_minflt + ru.ru_majflt),
-		.csw = (uint64_t)(ru.ru_nvcsw + ru.ru_nivcsw),
-	};
+	count[MP_FAULTS] = (uint64_t)(ru.ru_minflt + ru.ru_majflt);
+	count[MP_CSW] = (uint64_t)(ru.ru_nvcsw + ru.ru_nivcsw);
+	read_events(count);
+}
+
+/* The least that two readings with nothing between them are apart */
+static void calibrate(void)
+{
+	uint64_t before[MP_COUNTERS], after[MP_COUNTERS];
+	unsigned int i, k;
+
+	memset(group.cost, 0xff, sizeof(group.cost));
+	for (k = 0; k < CALIBRATIONS; k++) {
+		counts(before);
+		counts(after);
+		for (i = 0; i < group.n; i++) {
+			enum mp_counter c = group.counter[i];
+
+			if (after[c] - before[c] < group.cost[c])
+				group.cost[c] = after[c] - before[c];
+		}
+	}
+}
+
+int mp_counters_open(struct mp_err *why)
+{
+	unsigned int i;
+
+	/* those of the process that forked this one count that one */
+	for (i = 0; i < group.n; i++)
+		close(group.fd[i]);
+	group.n = 0;
+	group.leader = -1;
+	why->text[0] = '\0';
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		int fd = open_event(i);
+
+		if (fd < 0) {
+			if (!why->text[0])
+				mp_error(why, "%s: %s", mp_counter_name[events[i].counter],
+					 strerror(errno));
+			continue;
+		}
+		if (group.leader < 0)
+			group.leader = fd;
+		group.fd[group.n] = fd;
+		group.counter[group.n++] = events[i].counter;
+	}
+	if (group.n)
+		calibrate();
+	return (int)group.n;
+}
+
+/* What was counted between two readings, without the cost of reading */
+static void difference(const uint64_t before[MP_COUNTERS], const uint64_t after[MP_COUNTERS],
+		       uint64_t count[MP_COUNTERS])
+{
+	unsigned int i;
+
+	count[MP_FAULTS] = after[MP_FAULTS] - before[MP_FAULTS];
+	count[MP_CSW] = after[MP_CSW] - before[MP_CSW];
+	for (i = 0; i < group.n; i++) {
+		enum mp_counter c = group.counter[i];
+		uint64_t d = after[c] - before[c];
+
+		count[c] = d > group.cost[c] ? d - group.cost[c] : 0;
+	}
 }
 
 static int run_phase(const struct mp_map *map, int phase)
@@ -87,22 +202,21 @@ static int run_phase(const struct mp_map *map, int phase)
 static int time_phase(const struct mp_map *map, int phase, struct mp_figures *f,
 		      struct mp_note *note)
 {
-	struct counts before, after;
+	uint64_t before[MP_COUNTERS], after[MP_COUNTERS];
 	uint64_t t0, t1;
 	int ret;
 
 	note->now = phase;
-	before = counts();
+	counts(before);
 	t0 = mp_clock_now();
 	ret = run_phase(map, phase);
 	t1 = mp_clock_now();
 	if (ret)
 		return mp_error(&note->err, "mprotect() failed while being timed: %s",
 				strerror(errno));
-	after = counts();
+	counts(after);
 	f->time = t1 - t0;
-	f->faults = after.faults - before.faults;
-	f->csw = after.csw - before.csw;
+	difference(before, after, f->count);
 	return 0;
 }
 
@@ -125,15 +239,13 @@ static int time_cycle(struct mp_map *map, struct mp_sample *s, struct mp_note *n
 
 static void blank(struct mp_sample *s, const struct mp_job *job, const struct mp_map *map)
 {
-	int phase;
-
 	memset(s, 0, sizeof(*s));
 	snprintf(s->scenario, sizeof(s->scenario), "%s", job->sc->name);
 	s->proc = job->proc;
 	s->pages = map->pages;
 	s->calls = job->sc->regions;
-	for (phase = 0; phase < MP_PHASES; phase++)
-		s->phase[phase] = (struct mp_figures){ MP_NOT_TAKEN, MP_NOT_TAKEN, MP_NOT_TAKEN };
+	/* all bits set: that is MP_NOT_TAKEN everywhere */
+	memset(s->phase, 0xff, sizeof(s->phase));
 }
 
 /* Returns how many cycles fit into the array, from how long the warm-up took. */
@@ -221,12 +333,16 @@ static int child(void *arg, int out, struct mp_note *note)
 {
 	const struct mp_job *job = arg;
 	struct shared *sh = (struct shared *)note;
+	struct mp_err no_counters;
 	struct mp_eyes eyes;
 	struct mp_map map;
 	int ret;
 
 	if (pin(job->cpu, &note->err))
 		return -1;
+	/* both need what mp_eyes_open() gives up */
+	if (job->cycles)
+		mp_counters_open(&no_counters);
 	mp_eyes_open(&eyes);
 	if (mp_map_open(&map, job->sc, &note->err))
 		return -1;

@@ -16,11 +16,12 @@
 enum {
 	OPT_TIMEOUT = 256, OPT_TIME, OPT_PROCS, OPT_WARMUP_PROCS, OPT_CYCLES,
 	OPT_WARMUP, OPT_SEED, OPT_CPU, OPT_UNIT, OPT_MAX, OPT_BASELINE,
-	OPT_THRESHOLD, OPT_SEVERITY,
+	OPT_THRESHOLD, OPT_SEVERITY, OPT_TSV, OPT_PLOT, OPT_BISECT,
 };
 
 static const struct option longopts[] = {
 	{ "perf", no_argument, NULL, 'p' },
+	{ "compare", no_argument, NULL, 'c' },
 	{ "list", no_argument, NULL, 'l' },
 	{ "scenario", required_argument, NULL, 's' },
 	{ "output", required_argument, NULL, 'o' },
@@ -39,40 +40,11 @@ static const struct option longopts[] = {
 	{ "baseline", required_argument, NULL, OPT_BASELINE },
 	{ "threshold", required_argument, NULL, OPT_THRESHOLD },
 	{ "severity", required_argument, NULL, OPT_SEVERITY },
+	{ "tsv", required_argument, NULL, OPT_TSV },
+	{ "plot", required_argument, NULL, OPT_PLOT },
+	{ "bisect", no_argument, NULL, OPT_BISECT },
 	{ NULL, 0, NULL, 0 },
 };
-
-const char *mp_opts_help(void)
-{
-	return
-	"usage: mprotect_perf [options]\n"
-	"Without options: validate mprotect() on every scenario, in KTAP.\n"
-	"\n"
-	"  -l, --list              list the scenarios\n"
-	"  -s, --scenario NAME,... only these scenarios ('api': the API cases)\n"
-	"  -p, --perf              time the scenarios as well\n"
-	"  -v, --verbose           say more in '#' lines\n"
-	"      --timeout SECONDS   after which a child hangs (default 60)\n"
-	"  -h, --help              this text\n"
-	"\n"
-	"with -p:\n"
-	"      --time SECONDS      at most for all timing (default 5); less when settled\n"
-	"      --procs N           N processes of each scenario, however long it takes\n"
-	"      --warmup-procs N    processes before them (default 0)\n"
-	"      --cycles N          cycles of a process (default: a part of the time)\n"
-	"      --warmup N          cycles before them (default 10)\n"
-	"      --seed N            of the order of the scenarios (default 1)\n"
-	"      --cpu N             pin to this CPU (default: the last one allowed)\n"
-	"      --unit ns|insn      insn: under QEMU -icount the clock counts instructions\n"
-	"  -o, --output FILE       write the raw samples to a new record file\n"
-	"      --max PHASE=N,...   limits per page: protect=40,restore=40\n"
-	"      --baseline FILE     judge against a record of the same machine\n"
-	"      --threshold PCT     what is no change (default 5)\n"
-	"      --severity HOW      of REGRESSED: fail, warn, or auto: warn in a virtual machine,\n"
-	"                          on a debug kernel, with a coarse clock (default auto)\n"
-	"\n"
-	"Exit status: 0 all that ran passed, 1 a failure or a usage error, 4 all skipped.\n";
-}
 
 static int parse_count(const char *name, const char *text, unsigned long min,
 		       unsigned long max, unsigned long *value, struct mp_err *err)
@@ -229,8 +201,12 @@ static int parse_one(struct mp_opts *o, int opt, struct mp_err *err)
 	case 'h':
 		o->help = true;
 		return 0;
+	case 'c':
+		o->compare = true;
+		return 0;
 	case 's':
-		return parse_select(optarg, &o->select, err);
+		o->scenarios = optarg;
+		return 0;
 	case 'o':
 		o->output = optarg;
 		return 0;
@@ -247,6 +223,14 @@ static int parse_one(struct mp_opts *o, int opt, struct mp_err *err)
 		return parse_threshold(optarg, &o->threshold, err);
 	case OPT_SEVERITY:
 		return parse_severity(optarg, &o->severity, err);
+	case OPT_TSV:
+		o->tsv = optarg;
+		return 0;
+	case OPT_PLOT:
+		o->plot = optarg;
+		return 0;
+	case OPT_BISECT:
+		return 0;	/* seen before the others */
 	default:
 		return parse_number(o, opt, err);
 	}
@@ -270,28 +254,90 @@ static int refuse(const char *token, int opt, struct mp_err *err)
 	return mp_error(err, "unknown option '%.60s'; -h lists the options", token);
 }
 
-static int check_together(const struct mp_opts *o, int only_perf, struct mp_err *err)
+enum { CHECK = 1, PERF = 2, LIST = 4, COMPARE = 8, ALL = 15 };
+
+/* The modes in which an option has an effect. */
+static unsigned int modes(int opt)
 {
-	if (only_perf >= 0 && !o->perf)
-		return mp_error(err, "--%s has no effect without -p", longopts[only_perf].name);
-	if (o->list && o->perf)
-		return mp_error(err, "-l and -p: give one of them");
+	switch (opt) {
+	case OPT_SEED:
+	case OPT_THRESHOLD:
+	case OPT_SEVERITY:
+		return PERF | COMPARE;
+	case OPT_TSV:
+	case OPT_PLOT:
+	case OPT_BISECT:
+		return COMPARE;
+	case OPT_TIMEOUT:
+		return ALL & ~COMPARE;
+	case 'o':
+		return PERF;
+	default:
+		return opt > OPT_TIMEOUT ? PERF : ALL;
+	}
+}
+
+/* @given is a mask of longopts[] */
+static int check_together(const struct mp_opts *o, uint64_t given, struct mp_err *err)
+{
+	unsigned int mode = o->compare ? COMPARE : o->perf ? PERF : o->list ? LIST : CHECK;
+	unsigned int i, can;
+
+	if (o->compare + o->perf + o->list > 1)
+		return mp_error(err, "%s and %s: give one of them", o->list ? "-l" : "-p",
+				o->compare ? "-c" : "-p");
+	for (i = 0; longopts[i].name; i++) {
+		can = modes(longopts[i].val);
+		if (!(given & 1ULL << i) || can & mode)
+			continue;
+		return mp_error(err, "--%s has no effect %s", longopts[i].name,
+				mode == COMPARE ? "with -c" : can == PERF ? "without -p" :
+				can == COMPARE ? "without -c" : "without -p or -c");
+	}
 	return 0;
+}
+
+static int check_compare(const struct mp_opts *o, struct mp_err *err)
+{
+	const char *end = o->plot ? strrchr(o->plot, '.') : NULL;
+
+	if (o->nfiles < 2)
+		return mp_error(err, "-c needs two records or more: -c BASE HEAD");
+	if (o->plot && (!end || (strcmp(end, ".svg") && strcmp(end, ".png"))))
+		return mp_error(err, "--plot '%.150s': give a name that ends in .svg or .png",
+				o->plot);
+	if (o->bisect && o->severity == MP_WARN)
+		return mp_error(err, "--severity warn has no effect with --bisect");
+	return 0;
+}
+
+/* Where a long or a short option is in longopts[]. */
+static int index_of(int opt)
+{
+	int i;
+
+	for (i = 0; longopts[i].val != opt; i++)
+		;
+	return i;
 }
 
 int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err)
 {
-	int opt, index, only_perf = -1;
+	uint64_t given = 0;
+	int opt, index;
 
 	*o = (struct mp_opts){ .select = ~0ULL, .time = 5, .threshold = 5, .seed = 1,
 			       .warmup = 10, .timeout = 60, .cpu = -1 };
+	/* Also what is wrong with the other options is told in its exit status. */
+	for (index = 1; index < argc; index++)
+		o->bisect |= !strcmp(argv[index], "--bisect");
 	opterr = 0;
 	optind = 0;
 	for (;;) {
 		const char *token;
 
 		index = -1;
-		opt = getopt_long(argc, argv, ":pls:o:vh", longopts, &index);
+		opt = getopt_long(argc, argv, ":pcls:o:vh", longopts, &index);
 		if (opt == -1)
 			break;
 		token = argv[optind - 1];
@@ -303,12 +349,13 @@ int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err)
 			return -1;
 		if (parse_one(o, opt, err))
 			return -1;
-		if (opt == 'o')
-			only_perf = 3;
-		else if (opt > OPT_TIMEOUT)
-			only_perf = index;
+		given |= 1ULL << index_of(opt);
 	}
-	if (optind < argc)
+	if (optind < argc && !o->compare)
 		return mp_error(err, "'%.60s' is not an option; -h lists them", argv[optind]);
-	return check_together(o, only_perf, err);
+	o->file = argv + optind;
+	o->nfiles = argc - optind;
+	if (check_together(o, given, err) || (o->compare && check_compare(o, err)))
+		return -1;
+	return o->scenarios && !o->compare ? parse_select(o->scenarios, &o->select, err) : 0;
 }

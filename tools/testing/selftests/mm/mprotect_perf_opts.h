@@ -19,10 +19,13 @@ enum mp_severity { MP_AUTO, MP_WARN, MP_FAILS };
 /**
  * struct mp_opts - what was asked for
  * @perf: -p, time the selected rows
+ * @compare: -c, compare records
  * @list: -l
  * @help: -h
  * @verbose: -v
- * @select: rows to run, 1 << index, and MP_SELECT_API
+ * @scenarios: -s, names with commas, or NULL; points into argv
+ * @select: rows to run, 1 << index, and MP_SELECT_API; not with @compare, which
+ *	finds its rows in the records
  * @output: -o, the record to write, or NULL; points into argv
  * @timeout: --timeout, seconds after which a child hangs
  * @insn: --unit insn, the clock counts instructions
@@ -37,12 +40,19 @@ enum mp_severity { MP_AUTO, MP_WARN, MP_FAILS };
  * @warmup: --warmup, cycles before them
  * @seed: --seed, of the order of the scenarios
  * @cpu: --cpu, or -1 for the last one that is allowed
+ * @tsv: --tsv, the table to write, or NULL; points into argv
+ * @plot: --plot, the picture to draw, or NULL; points into argv
+ * @bisect: --bisect; also set when the command line is refused
+ * @file: the records to compare, LABEL= before them or not; points into argv
+ * @nfiles: how many
  */
 struct mp_opts {
 	bool perf;
+	bool compare;
 	bool list;
 	bool help;
 	bool verbose;
+	const char *scenarios;
 	uint64_t select;
 	const char *output;
 	uint32_t timeout;
@@ -58,6 +68,11 @@ struct mp_opts {
 	uint32_t warmup;
 	uint32_t seed;
 	int cpu;
+	const char *tsv;
+	const char *plot;
+	bool bisect;
+	char **file;
+	int nfiles;
 };
 
 /**

@@ -10,7 +10,6 @@
  * Lines are put together in a buffer of our own. With stdio, a child of the
  * parent that holds the record could flush the same lines again at its exit.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -22,6 +21,16 @@
 #include "mprotect_perf_record.h"
 
 #define TMP_TRIES 100
+
+const char *const mp_counter_name[MP_COUNTERS] = {
+	[MP_FAULTS]	= "faults",
+	[MP_CSW]	= "csw",
+	[MP_INSN_K]	= "insn_k",
+	[MP_INSN_U]	= "insn_u",
+	[MP_CYCLES_K]	= "cycles_k",
+	[MP_CYCLES_U]	= "cycles_u",
+	[MP_DTLB]	= "dtlb_misses",
+};
 
 const char *const mp_phase_name[MP_PHASES] = {
 	[MP_POPULATE] = "populate",
@@ -184,8 +193,7 @@ void mp_record_env(struct mp_record_writer *w, const char *key, const char *valu
 
 void mp_record_sample(struct mp_record_writer *w, const struct mp_sample *s)
 {
-	static const char *const suffix[] = { "", "_faults", "_csw" };
-	char line[1024];
+	char line[2048];
 	int n;
 
 	if (!mp_record_is_name(s->scenario)) {
@@ -196,12 +204,15 @@ void mp_record_sample(struct mp_record_writer *w, const struct mp_sample *s)
 		    s->scenario, s->proc, s->cycle, (unsigned long long)s->pages,
 		    (unsigned long long)s->calls);
 	for (int p = 0; p < MP_PHASES; p++) {
-		const uint64_t v[] = { s->phase[p].time, s->phase[p].faults, s->phase[p].csw };
+		const struct mp_figures *f = &s->phase[p];
 
-		for (int i = 0; i < 3; i++) {
-			if (v[i] != MP_NOT_TAKEN)
-				n += sprintf(line + n, " %s%s=%llu", mp_phase_name[p],
-					     suffix[i], (unsigned long long)v[i]);
+		if (f->time != MP_NOT_TAKEN)
+			n += sprintf(line + n, " %s=%llu", mp_phase_name[p],
+				     (unsigned long long)f->time);
+		for (int i = 0; i < MP_COUNTERS; i++) {
+			if (f->count[i] != MP_NOT_TAKEN)
+				n += sprintf(line + n, " %s_%s=%llu", mp_phase_name[p],
+					     mp_counter_name[i], (unsigned long long)f->count[i]);
 		}
 	}
 	line[n++] = '\n';

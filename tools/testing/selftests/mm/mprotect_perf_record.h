@@ -53,18 +53,30 @@ extern const char *const mp_phase_name[MP_PHASES];
 /* A figure that was not taken: the key is left out of the line. */
 #define MP_NOT_TAKEN UINT64_MAX
 
+/* What is counted beside the time; a key is the phase's with one of these behind it. */
+enum mp_counter {
+	MP_FAULTS,	/* page faults, minor and major */
+	MP_CSW,		/* context switches, voluntary and not */
+	MP_INSN_K,	/* instructions in the kernel, from here on by perf events */
+	MP_INSN_U,	/* instructions in the process */
+	MP_CYCLES_K,
+	MP_CYCLES_U,
+	MP_DTLB,	/* loads that missed the data TLB */
+	MP_COUNTERS
+};
+
+extern const char *const mp_counter_name[MP_COUNTERS];
+
 /**
  * struct mp_figures - what one phase of one cycle cost
  * @time: in the record's unit (ns or insn), over all pages and calls of the phase
- * @faults: page faults, minor and major
- * @csw: context switches, voluntary and not
+ * @count: likewise, of each counter
  *
  * Each is MP_NOT_TAKEN where the phase does not exist or was not counted.
  */
 struct mp_figures {
 	uint64_t time;
-	uint64_t faults;
-	uint64_t csw;
+	uint64_t count[MP_COUNTERS];
 };
 
 /**

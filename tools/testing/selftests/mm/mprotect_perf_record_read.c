@@ -8,7 +8,6 @@
  * What it cannot tell: a digit that was changed. There is no checksum, so that
  * a record can be written by a script and mended with an editor.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -50,14 +49,14 @@ struct reader {
 
 /* The keys of a sample, in the order in which our writer has them. */
 enum { K_SCENARIO, K_PROC, K_CYCLE, K_PAGES, K_CALLS, K_PHASES };
-#define KEYS (K_PHASES + 3 * MP_PHASES)
+#define PHASE_KEYS (1 + MP_COUNTERS)
+#define KEYS (K_PHASES + PHASE_KEYS * MP_PHASES)
+#define OF_PHASE(p) p, p "_faults", p "_csw", p "_insn_k", p "_insn_u", p "_cycles_k", \
+		    p "_cycles_u", p "_dtlb_misses"
 
 static const char *const sample_key[KEYS] = {
 	"scenario", "proc", "cycle", "pages", "calls",
-	"populate", "populate_faults", "populate_csw",
-	"protect", "protect_faults", "protect_csw",
-	"restore", "restore_faults", "restore_csw",
-	"touch", "touch_faults", "touch_csw",
+	OF_PHASE("populate"), OF_PHASE("protect"), OF_PHASE("restore"), OF_PHASE("touch"),
 };
 
 static int parse_env_pair(struct reader *r, const struct mp_pair *p)
@@ -242,9 +241,10 @@ static int fill_sample(struct reader *r, const char *const *value, struct mp_sam
 	s->pages = v[K_PAGES];
 	s->calls = v[K_CALLS];
 	for (unsigned int i = 0; i < MP_PHASES; i++) {
-		s->phase[i].time = v[K_PHASES + 3 * i];
-		s->phase[i].faults = v[K_PHASES + 3 * i + 1];
-		s->phase[i].csw = v[K_PHASES + 3 * i + 2];
+		const uint64_t *of = v + K_PHASES + PHASE_KEYS * i;
+
+		s->phase[i].time = of[0];
+		memcpy(s->phase[i].count, of + 1, sizeof(s->phase[i].count));
 	}
 	return 0;
 }

@@ -27,12 +27,17 @@ static void put_fact(void *ctx, const char *key, const char *value)
 static int collect_facts(struct mp_session *ses, int argc, char **argv, struct mp_err *err)
 {
 	const struct mp_clock clock = mp_clock_probe();
+	struct mp_err counters;
+	char text[256];
+	const int n = mp_counters_open(&counters);
 	const struct mp_env_run run = {
 		.argc = argc, .argv = argv, .unit = ses->opts.insn ? "insn" : "ns",
-		.cpu = ses->cpu, .clock_step = clock.step, .clock_cost = clock.cost,
+		.cpu = ses->cpu, .counters = text, .clock_step = clock.step, .clock_cost = clock.cost,
 	};
 	struct facts_sink to = { ses, err, 0 };
 
+	snprintf(text, sizeof(text), "%d perf events%s%.200s", n, counters.text[0] ? "; " : "",
+		 counters.text);
 	mp_env_collect(&(struct mp_env_sink){ put_fact, &to }, &run);
 	return to.ret;
 }
