@@ -414,7 +414,7 @@ static void test_series(void)
 	is_verdict(&r->step[3], MP_IMPROVED, "series: step 4");
 	is_int(r->change, 1, "series: the cost changed most at step 2");
 	is_verdict(&r->whole, MP_REGRESSED, "series: from the first to the last");
-	is_int(c.judged, 4, "series: four verdicts");
+	is_int(c.judged, 5, "series: a verdict on each step, and one on all");
 	mp_compare_free(&c);
 }
 

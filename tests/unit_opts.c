@@ -2,7 +2,7 @@
 /*
  * Unit tests of the command line.
  *
- * Sources: mprotect_perf_opts.c mprotect_perf_scenario.c
+ * Sources: mprotect_perf_opts.c mprotect_perf_protocol.c mprotect_perf_scenario.c
  * Sources: mprotect_perf_record.c mprotect_perf_record_read.c mprotect_perf_record_line.c
  */
 #include "unit.h"
@@ -48,6 +48,8 @@ static void test_good(void)
 	is_int(parse(&o, &err, "--perf --unit insn --timeout 5"), 0, "long options");
 	ok(o.insn && o.perf && o.timeout == 5, "taken");
 	is_int(parse(&o, &err, "--unit ns -p"), 0, "-p may come last");
+	is_int(parse(&o, &err, "-p --protocol lin"), 0, "--protocol");
+	ok(o.procs == 15 && o.warmup_procs == 3 && o.cycles == 1000, "is the published one");
 	is_int(parse(&o, &err, "-s shared-dirty,shared-dirty"), 0, "the same row twice");
 }
 
@@ -72,6 +74,17 @@ static void test_bad(void)
 		{ "-p --warmup 18446744073709551616", "--warmup" },
 		{ "-p --cpu 1024", "--cpu '1024'" },
 		{ "-p --unit sec", "--unit 'sec'" },
+		{ "-p --protocol linn", "--protocol 'linn': give lin" },
+		{ "-p --protocol lin --cycles 3", "--protocol sets --cycles" },
+		{ "-p --time 3 --protocol lin", "--protocol sets --time" },
+		{ "--protocol lin", "--protocol has no effect without -p" },
+		{ "-p --max protect", "--max 'protect': give PHASE=NUMBER" },
+		{ "-p --max populate=3", "--max 'populate=3'" },
+		{ "-p --max protect=1,", "--max 'protect=1,'" },
+		{ "-p --max protect=x", "--max 'protect=x'" },
+		{ "-p --max protect=1restore=2", "--max 'protect=1restore=2'" },
+		{ "-p --threshold -1", "--threshold '-1': give percent" },
+		{ "-p --severity high", "--severity 'high': give auto, warn or fail" },
 		{ "--cpu 1", "--cpu has no effect without -p" },
 		{ "-o x", "--output has no effect without -p" },
 		{ "-s ,", "no scenario ''" },

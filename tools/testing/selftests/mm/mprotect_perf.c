@@ -31,6 +31,7 @@
 #include "mprotect_perf_gate.h"
 #include "mprotect_perf_opts.h"
 #include "mprotect_perf_record.h"
+#include "mprotect_perf_report.h"
 #include "mprotect_perf_run.h"
 #include "mprotect_perf_session.h"
 #include "mprotect_perf_summary.h"
@@ -133,22 +134,6 @@ static void report_checks(struct mp_run_row *row)
 	}
 }
 
-static void print_settled(const struct mp_run_row *row)
-{
-	static const char *const why[] = {
-		[MP_SETTLED] = "", [MP_TOO_FEW] = "there are too few processes",
-		[MP_UNSUPPORTED] = "few processes agree on it",
-		[MP_MOVING] = "the last processes moved it",
-		[MP_DRIFTING] = "it drifts from the first half of the run to the second",
-	};
-
-	if (row->settled == MP_SETTLED)
-		ksft_print_msg("  settled\n");
-	else
-		ksft_print_msg("  unsettled: the floor of %s: %s\n", mp_phase_name[row->moving],
-			       why[row->settled]);
-}
-
 static const int verdict_code[] = {
 	[MP_OK] = KSFT_PASS, [MP_IMPROVED] = KSFT_PASS,
 	[MP_REGRESSED] = KSFT_FAIL, [MP_INCONCLUSIVE] = KSFT_SKIP,
@@ -196,25 +181,15 @@ static void report_phase(const struct mp_session *ses, const struct mp_run_row *
 	}
 }
 
-static void print_table(const struct mp_opts *o, const struct mp_run_row *row)
+/* Text of several lines, which it frees; NULL when there was no memory for it. */
+static void print_lines(char *text)
 {
-	struct mp_stats st;
-	int phase;
+	char *p = text, *line;
 
-	if (!row->n)
-		return;
-	ksft_print_msg("%s: %llu pages in %llu calls; %zu cycles in %u processes; %s per page\n",
-		       row->sc->name, (unsigned long long)row->sample[0].pages,
-		       (unsigned long long)row->sample[0].calls, row->n, row->nprocs,
-		       o->insn ? "instructions" : "ns");
-	ksft_print_msg("  %-8s %9s %9s %9s %9s %9s %9s %5s\n", "phase", "floor", "median",
-		       "mean", "sd", "p99", "max", "cv%");
-	for (phase = 0; phase < MP_PHASES; phase++)
-		if (!mp_run_stats(row, phase, &st))
-			ksft_print_msg("  %-8s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %5.1f\n",
-				       mp_phase_name[phase], st.floor, st.median, st.mean,
-				       st.sd, st.p99, st.max, st.cv);
-	print_settled(row);
+	while ((line = strsep(&p, "\n")))
+		if (p || *line)
+			ksft_print_msg("%s\n", line);
+	free(text);
 }
 
 static void report_times(const struct mp_session *ses, const struct mp_run_row *row)
@@ -225,7 +200,7 @@ static void report_times(const struct mp_session *ses, const struct mp_run_row *
 	struct mp_err err;
 	int phase;
 
-	print_table(&ses->opts, row);
+	print_lines(mp_report_table(row, &ses->opts));
 	if (row->n && mp_gate_judge(&g, row, ruling, &has, &err))
 		ksft_print_msg("  no verdict: %s\n", err.text);
 	for (phase = 0; phase < MP_PHASES; phase++)
@@ -305,17 +280,6 @@ static int finish(int ret, struct mp_record_writer *record, const struct mp_opts
 		ret = KSFT_FAIL;
 	}
 	return ret;
-}
-
-/* Text of several lines, which it frees; NULL when there was no memory for it. */
-static void print_lines(char *text)
-{
-	char *p = text, *line;
-
-	while ((line = strsep(&p, "\n")))
-		if (p || *line)
-			ksft_print_msg("%s\n", line);
-	free(text);
 }
 
 static void report_rows(const struct mp_versus *v)

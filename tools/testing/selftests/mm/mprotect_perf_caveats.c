@@ -65,7 +65,7 @@ static void put_boots(FILE *f, const struct mp_compare *c)
 		most = c->kernel[k].boots > most ? c->kernel[k].boots : most;
 	}
 	if (most == 1)
-		fprintf(f, "one boot of each kernel: how much boots of one kernel differ is not covered; boot A B A\n");
+		fprintf(f, "one boot of each kernel: how much its boots differ is not covered; boot A B A\n");
 	else if (least == 1)
 		fprintf(f, "some kernels have one boot: the drift of the others stands for theirs\n");
 }

@@ -213,7 +213,7 @@ static int bare_cycle(const struct mp_map *map, struct mp_report *rep, volatile 
 static bool undue_faults(const struct mp_map *map, const struct mp_report *rep)
 {
 	return rep->faults[MP_PROTECT] || rep->faults[MP_RESTORE] ||
-	       (map->sc->settled && rep->faults[MP_TOUCH]);
+	       (map->sc->in_place && rep->faults[MP_TOUCH]);
 }
 
 /*

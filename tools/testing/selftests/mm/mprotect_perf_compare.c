@@ -260,7 +260,8 @@ int mp_compare_judge(struct mp_compare *c, double threshold, uint64_t seed, stru
 		return mp_error(err, "out of memory");
 	if (!c->nrows)
 		return mp_error(err, "no timed sample in any record");
-	c->judged = c->nrows * (c->nkernels - 1);
+	/* Of more than two, the first and the last are compared as well. */
+	c->judged = c->nrows * (c->nkernels > 2 ? c->nkernels : 1);
 	c->level = 1 - 0.05 / c->judged;
 	for (size_t i = 0; i < c->nrows; i++) {
 		for (size_t k = 0; k < c->nkernels; k++) {

@@ -11,12 +11,13 @@
 #include <string.h>
 
 #include "mprotect_perf_opts.h"
+#include "mprotect_perf_protocol.h"
 #include "mprotect_perf_scenario.h"
 
 enum {
 	OPT_TIMEOUT = 256, OPT_TIME, OPT_PROCS, OPT_WARMUP_PROCS, OPT_CYCLES,
 	OPT_WARMUP, OPT_SEED, OPT_CPU, OPT_UNIT, OPT_MAX, OPT_BASELINE,
-	OPT_THRESHOLD, OPT_SEVERITY, OPT_TSV, OPT_PLOT, OPT_BISECT,
+	OPT_THRESHOLD, OPT_SEVERITY, OPT_PROTOCOL, OPT_TSV, OPT_PLOT, OPT_BISECT,
 };
 
 static const struct option longopts[] = {
@@ -39,6 +40,7 @@ static const struct option longopts[] = {
 	{ "max", required_argument, NULL, OPT_MAX },
 	{ "baseline", required_argument, NULL, OPT_BASELINE },
 	{ "threshold", required_argument, NULL, OPT_THRESHOLD },
+	{ "protocol", required_argument, NULL, OPT_PROTOCOL },
 	{ "severity", required_argument, NULL, OPT_SEVERITY },
 	{ "tsv", required_argument, NULL, OPT_TSV },
 	{ "plot", required_argument, NULL, OPT_PLOT },
@@ -108,6 +110,20 @@ static int parse_max(const char *text, double max[MP_PHASES], struct mp_err *err
 			return 0;
 		p = end + 1;
 	}
+}
+
+static int parse_protocol(const char *text, struct mp_opts *o, struct mp_err *err)
+{
+	const struct mp_protocol *p = mp_protocol_find(text);
+
+	if (!p)
+		return mp_error(err, "--protocol '%.40s': give lin", text);
+	o->protocol = p->name;
+	o->procs = p->procs;
+	o->warmup_procs = p->warmup_procs;
+	o->cycles = p->cycles;
+	o->warmup = p->warmup;
+	return 0;
 }
 
 static int parse_severity(const char *text, enum mp_severity *severity, struct mp_err *err)
@@ -223,6 +239,8 @@ static int parse_one(struct mp_opts *o, int opt, struct mp_err *err)
 		return parse_threshold(optarg, &o->threshold, err);
 	case OPT_SEVERITY:
 		return parse_severity(optarg, &o->severity, err);
+	case OPT_PROTOCOL:
+		return parse_protocol(optarg, o, err);
 	case OPT_TSV:
 		o->tsv = optarg;
 		return 0;
@@ -254,6 +272,16 @@ static int refuse(const char *token, int opt, struct mp_err *err)
 	return mp_error(err, "unknown option '%.60s'; -h lists the options", token);
 }
 
+/* Where a long or a short option is in longopts[]. */
+static int index_of(int opt)
+{
+	int i;
+
+	for (i = 0; longopts[i].val != opt; i++)
+		;
+	return i;
+}
+
 enum { CHECK = 1, PERF = 2, LIST = 4, COMPARE = 8, ALL = 15 };
 
 /* The modes in which an option has an effect. */
@@ -280,6 +308,8 @@ static unsigned int modes(int opt)
 /* @given is a mask of longopts[] */
 static int check_together(const struct mp_opts *o, uint64_t given, struct mp_err *err)
 {
+	static const int by_protocol[] = { OPT_PROCS, OPT_WARMUP_PROCS, OPT_CYCLES, OPT_WARMUP,
+					   OPT_TIME };
 	unsigned int mode = o->compare ? COMPARE : o->perf ? PERF : o->list ? LIST : CHECK;
 	unsigned int i, can;
 
@@ -294,6 +324,10 @@ static int check_together(const struct mp_opts *o, uint64_t given, struct mp_err
 				mode == COMPARE ? "with -c" : can == PERF ? "without -p" :
 				can == COMPARE ? "without -c" : "without -p or -c");
 	}
+	for (i = 0; o->protocol && i < ARRAY_SIZE(by_protocol); i++)
+		if (given & 1ULL << index_of(by_protocol[i]))
+			return mp_error(err, "--protocol sets --%s: give one of them",
+					longopts[index_of(by_protocol[i])].name);
 	return 0;
 }
 
@@ -309,16 +343,6 @@ static int check_compare(const struct mp_opts *o, struct mp_err *err)
 	if (o->bisect && o->severity == MP_WARN)
 		return mp_error(err, "--severity warn has no effect with --bisect");
 	return 0;
-}
-
-/* Where a long or a short option is in longopts[]. */
-static int index_of(int opt)
-{
-	int i;
-
-	for (i = 0; longopts[i].val != opt; i++)
-		;
-	return i;
 }
 
 int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err)

@@ -38,6 +38,7 @@ enum mp_severity { MP_AUTO, MP_WARN, MP_FAILS };
  * @warmup_procs: --warmup-procs, processes before them
  * @cycles: --cycles, measured cycles of a process, or 0: by time
  * @warmup: --warmup, cycles before them
+ * @protocol: --protocol, its name, or NULL; has set the four above
  * @seed: --seed, of the order of the scenarios
  * @cpu: --cpu, or -1 for the last one that is allowed
  * @tsv: --tsv, the table to write, or NULL; points into argv
@@ -66,6 +67,7 @@ struct mp_opts {
 	uint32_t warmup_procs;
 	uint32_t cycles;
 	uint32_t warmup;
+	const char *protocol;
 	uint32_t seed;
 	int cpu;
 	const char *tsv;

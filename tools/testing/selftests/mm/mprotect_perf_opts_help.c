@@ -24,6 +24,8 @@ const char *mp_opts_help(void)
 	"      --warmup-procs N    processes before them (default 0)\n"
 	"      --cycles N          cycles of a process (default: a part of the time)\n"
 	"      --warmup N          cycles before them (default 10)\n"
+	"      --protocol lin      the v6.17 report's: 3 warm-up and 15 measured processes of\n"
+	"                          1000 cycles; the mean of each process, its cv, without the first\n"
 	"      --seed N            of the order of the scenarios (default 1)\n"
 	"      --cpu N             pin to this CPU (default: the last one allowed)\n"
 	"      --unit ns|insn      insn: under QEMU -icount the clock counts instructions\n"

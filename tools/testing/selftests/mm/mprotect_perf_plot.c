@@ -7,6 +7,7 @@
  * them all.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -29,16 +30,11 @@
 /* Costs that differ by more need a logarithmic scale. */
 #define LINEAR 30
 
-extern char **environ;
-
 /* Within quotes of gnuplot's: nothing that it would take for its own. */
 static void put_text(FILE *f, const char *s)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789-_.+~:/()% ";
-
 	for (; *s; s++)
-		fputc(strchr(plain, *s) ? *s : '?', f);
+		fputc(isalnum((unsigned char)*s) || strchr("-_.+~:/()% ", *s) ? *s : '?', f);
 }
 
 static void put_number(FILE *f, double v)
@@ -153,13 +149,11 @@ static int put_row(FILE *f, const struct mp_compare *c, const struct mp_row *row
 	}
 	fprintf(f, "set title '");
 	put_text(f, mp_table_row_name(row, name));
-	fprintf(f, ": each process (median; floor to upper quartile)'\n");
-	fprintf(f, "set xrange [0:%u]\nset yrange [*:*]\nset key inside right top\nplot", x + 1);
+	fprintf(f, "'\nset xlabel 'process: median, and from floor to upper quartile'\n");
+	fprintf(f, "set xrange [0:%u]\nset yrange [*:*]\nset key off\nplot", x + 1);
 	for (size_t k = 0; k < c->nkernels; k++) {
-		fprintf(f, "%s $k%zu using 1:2:3:4 with yerrorbars pt 7 ps 0.5 lc %zu title '",
+		fprintf(f, "%s $k%zu using 1:2:3:4 with yerrorbars pt 7 ps 0.5 lc %zu",
 			k ? "," : "", k, k + 1);
-		put_text(f, c->kernel[k].name);
-		fputc('\'', f);
 	}
 	fprintf(f, "\n");
 	return 0;
@@ -231,7 +225,7 @@ static int script_file(const struct mp_compare *c, bool svg, struct mp_err *err)
 
 static int start(int in, int out, int complaints, pid_t *pid)
 {
-	static char *argv[] = { "gnuplot", "-d", NULL };
+	char *argv[] = { "gnuplot", "-d", NULL };
 	posix_spawn_file_actions_t files;
 	int ret;
 
@@ -278,7 +272,9 @@ static void complain(int fd, int status, struct mp_err *err)
 	text[n > 0 ? n : 0] = '\0';
 	p += strspn(p, " \t\n^");
 	p[strcspn(p, "\n")] = '\0';
-	mp_error(err, "gnuplot failed with status %#x: %.180s", (unsigned int)status,
+	mp_error(err, "gnuplot failed (%s %d): %.180s",
+		 WIFSIGNALED(status) ? "signal" : "exit status",
+		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
 		 *p ? mp_table_clean(p) : "it does not say why");
 }
 

@@ -32,9 +32,8 @@ enum mp_touch {
  * @shared: MAP_SHARED or MAP_PRIVATE
  * @clean: the pages are only read once they are mapped
  * @fresh: a new mapping for every cycle
- * @settled: nothing but a fault of its own may take a page's write permission
- *	away, so that the touch after a restore takes no fault; not so where
- *	writeback may clean the page at any time
+ * @in_place: a restore gives the pages what the touch needs, so that it takes
+ *	no fault; not so where writeback may clean a page at any time
  * @regions: how many mappings, each with a gap before and after
  * @bytes: size of a region, rounded down to pages; or else
  * @pages: pages of a region
@@ -51,7 +50,7 @@ struct mp_scenario {
 	bool shared;
 	bool clean;
 	bool fresh;
-	bool settled;
+	bool in_place;
 	unsigned int regions;
 	size_t bytes;
 	unsigned int pages;

@@ -31,7 +31,6 @@ static void put_explanation(FILE *f, const struct mp_compare *c, const struct mp
 		double from = mp_metric_value(m, row, 0);
 		double to = mp_metric_value(m, row, c->nkernels - 1);
 		double change = mp_table_change(from, to);
-		char a[32], b[32];
 
 		if (!m->explains || isnan(from) || isnan(to))
 			continue;
@@ -43,9 +42,7 @@ static void put_explanation(FILE *f, const struct mp_compare *c, const struct mp
 				mp_table_unit(c) : "time", time);
 		first = false;
 		if (!m->per_page)
-			fprintf(f, ", %s %s -> %s a cycle", m->name,
-				mp_table_number(a, sizeof(a), from),
-				mp_table_number(b, sizeof(b), to));
+			fprintf(f, ", %s %.6g -> %.6g a cycle", m->name, from, to);
 		else if (fabs(change) < UNCHANGED)
 			fprintf(f, ", %s unchanged (layout, cache or noise)", m->name);
 		else
@@ -170,6 +167,22 @@ static void put_rows(FILE *f, const struct mp_compare *c, enum mp_verdict v)
 		fprintf(f, "%zu rows more %s; ", n - told, mp_verdict_name[v]);
 }
 
+/* A cost that came and went is in no verdict from the first kernel to the last. */
+static void put_passing(FILE *f, const struct mp_compare *c)
+{
+	char name[MP_ROW_NAME_LEN];
+
+	for (size_t i = 0; c->nkernels > 2 && i < c->nrows; i++) {
+		const struct mp_row *r = &c->row[i];
+
+		if (r->change < 0 || is_change(&r->whole))
+			continue;
+		fprintf(f, "%s %+.1f%% at %.40s, but %+.1f%% in all; ",
+			mp_table_row_name(r, name), r->step[r->change].delta[MP_FLOOR],
+			c->kernel[r->change + 1].name, r->whole.delta[MP_FLOOR]);
+	}
+}
+
 static void put_rest(FILE *f, const struct mp_compare *c)
 {
 	const struct mp_row *r = next_row(c, MP_OK, NULL);
@@ -202,6 +215,7 @@ static void put_text(FILE *f, const struct mp_compare *c, double threshold)
 		base->boots, model ? model : "unknown CPU", mp_table_unit(c), threshold);
 	put_rows(f, c, MP_REGRESSED);
 	put_rows(f, c, MP_IMPROVED);
+	put_passing(f, c);
 	put_rest(f, c);
 }
 

@@ -148,7 +148,9 @@ static bool shown(const struct mp_metric *m, const struct mp_row *row, size_t nk
 	}
 	if (high < low)
 		return false;
-	return all || (!m->detail && (!m->counter || m->per_page)) ||
+	if (all || m->detail)
+		return all;
+	return !m->counter || m->per_page ||
 	       (high - low >= COUNT_CHANGE && high - low >= COUNT_PERCENT / 100 * low);
 }
 

@@ -20,6 +20,13 @@
  *	mean_sd		percent: standard deviation of all samples
  *	faults		page faults a cycle
  *	csw		context switches a cycle
+ *	instructions	per page, in kernel and process; so are the next
+ *	insn_k		in the kernel
+ *	insn_u		in the process
+ *	cpu_cycles	in both
+ *	cycles_k	in the kernel
+ *	cycles_u	in the process
+ *	dtlb_misses	loads that missed the data TLB
  *	drift		percent: floor of the last boot against the first
  *	change		percent: floor against the kernel before; not of the first
  *	low		percent: where the interval of the change begins

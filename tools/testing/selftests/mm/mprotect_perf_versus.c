@@ -4,6 +4,7 @@
  * is printed later: whatever is not printable goes out here, so that no record
  * can write lines of its own into a table.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,14 +92,14 @@ static int count_names(const char *names, struct mp_err *err)
  */
 static const char *take_label(const char *arg, char label[LABEL_MAX + 1], struct mp_err *err)
 {
-	static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789-_.+~:";
-	size_t n = strcspn(arg, "=/");
+	size_t n = strcspn(arg, "=/"), good = 0;
 
 	label[0] = '\0';
 	if (arg[n] != '=')
 		return arg;
-	if (!n || n > LABEL_MAX || strspn(arg, chars) < n) {
+	while (isalnum((unsigned char)arg[good]) || (arg[good] && strchr("-_.+~:", arg[good])))
+		good++;
+	if (!n || n > LABEL_MAX || good < n) {
 		mp_error(err, "'%.80s': a label is 1 to %d letters, digits or -_.+~:; write ./ before a file",
 			 arg, LABEL_MAX);
 		return NULL;
