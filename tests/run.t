@@ -7,78 +7,9 @@ set -eu
 
 cd "$(dirname "$0")/.."
 . tests/lib.sh
-prog=$PWD/${PROG:-build/mprotect_perf}
-if [ ! -x "$prog" ]; then
-	echo "1..0 # SKIP no $prog: run make first"
-	exit 0
-fi
+# shellcheck source=tests/prog.sh
+. tests/prog.sh
 root=$([ "$(id -u)" != 0 ] || echo yes)
-
-out=$tmp/out
-err=$tmp/err
-
-# status WANT COMMAND...: runs it, leaves stdout in $out and stderr in $err
-status()
-{
-	_want=$1
-	_got=0
-	shift
-	"$@" >"$out" 2>"$err" || _got=$?
-	cat "$out" "$err" >"$log"
-	[ "$_got" = "$_want" ] || echo "exit status $_got, not $_want" >>"$log"
-	[ "$_got" = "$_want" ]
-}
-
-# run NAME WANT COMMAND...
-run()
-{
-	_name=$1
-	shift
-	if status "$@"; then
-		tap_result ok "$_name"
-	else
-		tap_result "not ok" "$_name"
-	fi
-}
-
-matches()
-{
-	if grep -qE "$2" "$out"; then
-		tap_result ok "$1"
-	else
-		cp "$out" "$log"
-		echo "# no line matches $2"
-		tap_result "not ok" "$1"
-	fi
-}
-
-# Only KTAP on stdout, nothing on stderr, the plan kept, numbers in order.
-ktap()
-{
-	awk '
-	NR == 1 && !/^TAP version 13$/ { bad = "no version line" }
-	/^1\.\.[0-9]+$/ { plan = substr($0, 4); next }
-	/^(not )?ok / {
-		n++
-		if (!match($0, /^(not )?ok [0-9]+ [a-z]+\.[a-z0-9-]+\.[a-z-]+( #  ?.+)?$/))
-			bad = "not a result: " $0
-		sub(/^not /, "")
-		if ($2 != n)
-			bad = "out of order: " $0
-		next
-	}
-	/^# / { if (/ok [0-9]/) bad = "looks like a result: " $0; next }
-	NR > 1 { bad = "not KTAP: " $0 }
-	END {
-		if (n != plan) bad = n " results, " plan " planned"
-		if (bad) { print "# " bad; exit 1 }
-	}' "$out" && [ ! -s "$err" ]
-}
-
-names()
-{
-	sed -nE 's/^(not )?ok [0-9]+ ([^ ]+).*/\2/p' "$out"
-}
 
 # as_nobody COMMAND...
 as_nobody()
@@ -198,18 +129,7 @@ fi
 run '--unit insn' 0 "$prog" -p -s one-page --time 0.2 --unit insn
 matches 'changes the unit' 'perf\.one-page\.protect #  .*unit=insn/page'
 
-# What a user can get wrong: one line on stderr, which names it; exit 1.
-wrong()
-{
-	_text=$1
-	shift
-	if status 1 "$prog" "$@" && [ ! -s "$out" ] && [ "$(wc -l <"$err")" = 1 ] &&
-	   grep -qF -- "$_text" "$err"; then
-		tap_result ok "$* is refused"
-	else
-		tap_result "not ok" "$* is refused"
-	fi
-}
+# What a user can get wrong.
 wrong "no scenario 'nosuch'; -l lists them" -s nosuch
 wrong "no scenario ''" -s one-page,
 wrong "unknown option '--nosuch'" --nosuch

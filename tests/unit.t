@@ -39,11 +39,12 @@ for src in tests/unit_*.c; do
 	name=$(basename "$src" .c)
 	files=$src
 	sources=$(sed -n 's/^ \* Sources: //p' "$src")
+	libs=$(sed -n 's/^ \* Libraries: //p' "$src")
 	for f in $sources; do
 		files="$files $mm/$f"
 	done
 	# shellcheck disable=SC2086 # flags and files are words
-	if ! "$cc" $flags -I"$mm" -Itests $files -o "$out/$name" -lm 2> "$out/$name.err"; then
+	if ! "$cc" $flags -I"$mm" -Itests $files -o "$out/$name" -lm $libs 2> "$out/$name.err"; then
 		sed 's/^/# /' "$out/$name.err"
 		say "not ok" "$name compiles"
 		continue

@@ -200,7 +200,7 @@ static void report_times(const struct mp_session *ses, const struct mp_run_row *
 	struct mp_err err;
 	int phase;
 
-	print_lines(mp_report_table(row, &ses->opts));
+	print_lines(mp_report_table(row, ses->facts, &ses->opts));
 	if (row->n && mp_gate_judge(&g, row, ruling, &has, &err))
 		ksft_print_msg("  no verdict: %s\n", err.text);
 	for (phase = 0; phase < MP_PHASES; phase++)

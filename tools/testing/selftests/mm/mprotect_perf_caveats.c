@@ -141,7 +141,8 @@ static void put_facts(FILE *f, const struct mp_compare *c)
 
 		if (n)
 			fprintf(f, "differs: %s: %.60s in %s, %.60s in %s\n", facts[i],
-				where_differ(a, b), c->boot[0]->name, where_differ(b, a), c->boot[n]->name);
+				where_differ(a, b), c->boot[0]->name, where_differ(b, a),
+				c->boot[n]->name);
 	}
 	put_cmdline(f, c);
 }
@@ -150,9 +151,9 @@ void mp_summary_caveats(FILE *f, const struct mp_compare *c)
 {
 	uint64_t stride = 1;
 
-	fprintf(f, "%zu verdicts, each at %.2f%% (Bonferroni): of comparisons of equal kernels at most\n",
+	fprintf(f, "%zu verdicts, each at %.2f%% (Bonferroni): of comparisons of equal kernels,\n",
 		c->judged, 100 * c->level);
-	fprintf(f, "one in twenty has any false one\n");
+	fprintf(f, "at most one in twenty has a false verdict\n");
 	put_boots(f, c);
 	put_builds(f, c);
 	put_facts(f, c);

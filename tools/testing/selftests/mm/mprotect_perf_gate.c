@@ -16,6 +16,8 @@
 #define BOOTSTRAP 1000
 #define LEVEL 0.95
 #define COARSE_STEP_NS 1000
+/* a phase of fewer clock steps has no figure that is worth a verdict */
+#define LEAST_STEPS 100
 
 static struct mp_boot *this_run(const struct mp_gate *g, const struct mp_run_row *row,
 				struct mp_err *err)
@@ -73,6 +75,35 @@ static void rule(struct mp_ruling *r, bool first, enum mp_verdict v, const char 
 	snprintf(r->text.text, sizeof(r->text.text), "%s", text);
 }
 
+static double clock_fact(const struct mp_boot *facts, const char *key)
+{
+	const char *value = mp_boot_fact(facts, key);
+
+	return value ? strtod(value, NULL) : 0;
+}
+
+double mp_gate_clock_steps(const struct mp_boot *facts, const struct mp_run_row *row, int phase)
+{
+	const char *unit = mp_boot_fact(facts, "unit");
+	double step = clock_fact(facts, "clock_step_ns");
+	struct mp_stats st;
+
+	if (!step || (unit && !strcmp(unit, "insn")) || mp_run_stats(row, phase, &st))
+		return INFINITY;
+	return st.floor * (double)row->sample[0].pages / step;
+}
+
+static void judge_clock(const struct mp_gate *g, const struct mp_run_row *row, int phase,
+			struct mp_ruling *r)
+{
+	double steps = mp_gate_clock_steps(g->facts, row, phase);
+
+	if (steps >= LEAST_STEPS)
+		return;
+	r->verdict = MP_INCONCLUSIVE;
+	mp_error(&r->text, "the phase is %.1f clock steps short, %d are needed", steps, LEAST_STEPS);
+}
+
 static int judge_max(const struct mp_gate *g, const struct mp_run_row *row, int phase,
 		     struct mp_ruling *r, struct mp_err *err)
 {
@@ -112,7 +143,7 @@ int mp_gate_judge(const struct mp_gate *g, const struct mp_run_row *row,
 		  struct mp_ruling ruling[MP_PHASES], unsigned int *has, struct mp_err *err)
 {
 	struct mp_compare c;
-	int phase, ret;
+	int phase, ret = 0;
 	size_t i;
 
 	*has = 0;
@@ -123,19 +154,22 @@ int mp_gate_judge(const struct mp_gate *g, const struct mp_run_row *row,
 			return -1;
 		*has |= 1U << phase;
 	}
-	if (!g->baseline)
-		return 0;
-	if (load(g, row, &c, err))
+	if (g->baseline && load(g, row, &c, err))
 		return -1;
-	ret = mp_compare_judge(&c, g->threshold, g->seed, err);
-	for (i = 0; !ret && i < c.nrows; i++) {
+	if (g->baseline)
+		ret = mp_compare_judge(&c, g->threshold, g->seed, err);
+	for (i = 0; g->baseline && !ret && i < c.nrows; i++) {
 		phase = c.row[i].phase;
 		if (strcmp(c.row[i].scenario, row->sc->name) || !(row->sc->timed & 1U << phase))
 			continue;
 		judge_step(g, &c.row[i].whole, !(*has & 1U << phase), &ruling[phase]);
 		*has |= 1U << phase;
 	}
-	mp_compare_free(&c);
+	if (g->baseline)
+		mp_compare_free(&c);
+	for (phase = 0; phase < MP_PHASES; phase++)
+		if (*has & 1U << phase)
+			judge_clock(g, row, phase, &ruling[phase]);
 	return ret;
 }
 
@@ -144,7 +178,6 @@ const char *mp_gate_only_warns(const struct mp_boot *facts)
 	const char *unit = mp_boot_fact(facts, "unit");
 	const char *hypervisor = mp_boot_fact(facts, "hypervisor");
 	const char *debug = mp_boot_fact(facts, "debug");
-	const char *step = mp_boot_fact(facts, "clock_step_ns");
 
 	if (unit && !strcmp(unit, "insn"))
 		return NULL;
@@ -152,7 +185,7 @@ const char *mp_gate_only_warns(const struct mp_boot *facts)
 		return "a virtual machine";
 	if (debug && strcmp(debug, "none") && strcmp(debug, "unknown"))
 		return "a debug kernel";
-	if (step && strtod(step, NULL) >= COARSE_STEP_NS)
+	if (clock_fact(facts, "clock_step_ns") >= COARSE_STEP_NS)
 		return "a coarse clock";
 	return NULL;
 }

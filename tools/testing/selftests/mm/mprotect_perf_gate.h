@@ -60,6 +60,17 @@ int mp_gate_judge(const struct mp_gate *g, const struct mp_run_row *row,
 		  struct mp_ruling ruling[MP_PHASES], unsigned int *has, struct mp_err *err);
 
 /**
+ * mp_gate_clock_steps() - how long a phase is, in steps of the clock
+ * @facts: the environment
+ * @row: the row
+ * @phase: a phase
+ *
+ * Return: the floor of the phase in clock steps; INFINITY when the clock
+ * counts instructions, or was not looked at.
+ */
+double mp_gate_clock_steps(const struct mp_boot *facts, const struct mp_run_row *row, int phase);
+
+/**
  * mp_gate_only_warns() - is a verdict of this machine no reason to fail?
  * @facts: the environment
  *

@@ -225,7 +225,7 @@ static int script_file(const struct mp_compare *c, bool svg, struct mp_err *err)
 
 static int start(int in, int out, int complaints, pid_t *pid)
 {
-	char *argv[] = { "gnuplot", "-d", NULL };
+	static const char *const argv[] = { "gnuplot", "-d", NULL };
 	posix_spawn_file_actions_t files;
 	int ret;
 
@@ -238,7 +238,7 @@ static int start(int in, int out, int complaints, pid_t *pid)
 	if (!ret)
 		ret = posix_spawn_file_actions_adddup2(&files, complaints, STDERR_FILENO);
 	if (!ret)
-		ret = posix_spawnp(pid, argv[0], &files, NULL, argv, environ);
+		ret = posix_spawnp(pid, argv[0], &files, NULL, (char *const *)argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	return ret;
 }

@@ -3,6 +3,7 @@
  * The table of a run, and what a published protocol makes of the same samples:
  * the mean of each process, and how far these means are apart.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,6 +23,25 @@ static void settled(FILE *f, const struct mp_run_row *row)
 	else
 		fprintf(f, "  unsettled: the floor of %s: %s\n", mp_phase_name[row->moving],
 			why[row->settled]);
+}
+
+/* What one step of the clock is of the shortest phase */
+static void clock_part(FILE *f, const struct mp_run_row *row, const struct mp_boot *facts)
+{
+	double least = INFINITY, steps;
+	int phase, shortest = 0;
+
+	for (phase = 0; phase < MP_PHASES; phase++) {
+		steps = mp_gate_clock_steps(facts, row, phase);
+		if (steps < least) {
+			least = steps;
+			shortest = phase;
+		}
+	}
+	if (!isinf(least))
+		fprintf(f, "  clock: steps of %s ns, %s ns a reading; a step is %.2f%% of %s\n",
+			mp_boot_fact(facts, "clock_step_ns"), mp_boot_fact(facts, "clock_cost_ns"),
+			100 / least, mp_phase_name[shortest]);
 }
 
 /* Of the means of the processes, from the given one on */
@@ -64,7 +84,8 @@ static void by_protocol(FILE *f, const struct mp_run_row *row, int phase, const 
 	free(g);
 }
 
-char *mp_report_table(const struct mp_run_row *row, const struct mp_opts *o)
+char *mp_report_table(const struct mp_run_row *row, const struct mp_boot *facts,
+		      const struct mp_opts *o)
 {
 	struct mp_stats st;
 	char *text = NULL;
@@ -88,6 +109,7 @@ char *mp_report_table(const struct mp_run_row *row, const struct mp_opts *o)
 				st.max, st.cv);
 	for (phase = 0; o->protocol && phase < MP_PHASES; phase++)
 		by_protocol(f, row, phase, o->protocol);
+	clock_part(f, row, facts);
 	settled(f, row);
 	fclose(f);
 	return text;

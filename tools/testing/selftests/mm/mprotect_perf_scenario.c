@@ -68,10 +68,10 @@ const struct mp_scenario mp_scenarios[] = {
 		.shut = PROT_READ, .touch = MP_TOUCH_WRITE, .timed = TIMED_ALL,
 	}, {
 		.name = "split-restore",
-		.what = "256 private mappings of three pages, the inner one toggled; R <-> RW",
+		.what = "512 private mappings of three pages, the inner one toggled; R <-> RW",
 		.origin = "VMA cost: two splits, two merges",
 		.in_place = true,
-		.regions = 256, .pages = 3, .margin = 1,
+		.regions = 512, .pages = 3, .margin = 1,
 		.shut = PROT_READ, .touch = MP_TOUCH_WRITE, .timed = TIMED_ALL,
 	}, {
 		.name = "file-clean",

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the verdict of a run: rows made up here, against limits and
+ * against a record that is written here.
+ *
+ * Sources: mprotect_perf_gate.c mprotect_perf_run.c mprotect_perf_measure.c
+ * Sources: mprotect_perf_check.c mprotect_perf_check_state.c mprotect_perf_probe.c
+ * Sources: mprotect_perf_child.c mprotect_perf_scenario.c mprotect_perf_state.c
+ * Sources: mprotect_perf_compare.c mprotect_perf_judge.c mprotect_perf_boot.c
+ * Sources: mprotect_perf_stats.c mprotect_perf_record.c mprotect_perf_record_read.c
+ * Sources: mprotect_perf_record_line.c
+ * Libraries: -lcap
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "mprotect_perf_gate.h"
+
+#define PROCS 12
+#define CYCLES 40
+#define PAGES 1000
+
+/* A row with a floor of @floor ns per page, and noise on top of it. */
+static void make_row(struct mp_run_row *row, double floor, uint64_t seed)
+{
+	struct mp_rng rng = { seed };
+	unsigned int p, c;
+
+	memset(row, 0, sizeof(*row));
+	row->sc = &mp_scenarios[mp_scenario_find("private-none")];
+	row->nprocs = PROCS;
+	row->n = PROCS * CYCLES;
+	row->sample = calloc(row->n, sizeof(*row->sample));
+	row->first = calloc(PROCS + 1, sizeof(*row->first));
+	for (p = 0; p <= PROCS; p++)
+		row->first[p] = p * CYCLES;
+	for (p = 0; p < PROCS; p++) {
+		for (c = 0; c < CYCLES; c++) {
+			struct mp_sample *s = &row->sample[p * CYCLES + c];
+			double noise = mp_rng_below(&rng, 4) ? mp_rng_below(&rng, 200) : 4000;
+
+			memset(s->phase, 0xff, sizeof(s->phase));
+			snprintf(s->scenario, sizeof(s->scenario), "%s", row->sc->name);
+			s->proc = p;
+			s->cycle = c;
+			s->pages = PAGES;
+			s->calls = 1;
+			s->phase[MP_PROTECT].time = (uint64_t)(floor * PAGES + noise);
+			s->phase[MP_RESTORE].time = (uint64_t)(floor * PAGES + noise);
+		}
+	}
+}
+
+static struct mp_boot *make_facts(const char *unit, const char *hypervisor, const char *debug,
+				  const char *step)
+{
+	struct mp_err err;
+	struct mp_boot *b = mp_boot_new("facts", &err);
+
+	mp_boot_add_fact(b, "unit", unit, &err);
+	mp_boot_add_fact(b, "page_size", "4096", &err);
+	mp_boot_add_fact(b, "release", "1.0", &err);
+	mp_boot_add_fact(b, "model", "a CPU", &err);
+	mp_boot_add_fact(b, "hypervisor", hypervisor, &err);
+	mp_boot_add_fact(b, "debug", debug, &err);
+	mp_boot_add_fact(b, "clock_step_ns", step, &err);
+	return b;
+}
+
+static enum mp_verdict against_max(double floor, double max, const char *step, char *text)
+{
+	struct mp_boot *facts = make_facts("ns", "no", "none", step);
+	struct mp_gate g = { .threshold = 5, .seed = 1, .facts = facts };
+	struct mp_ruling r[MP_PHASES];
+	struct mp_run_row row;
+	struct mp_err err;
+	unsigned int has;
+
+	g.max[MP_PROTECT] = max;
+	make_row(&row, floor, 7);
+	is_int(mp_gate_judge(&g, &row, r, &has, &err), 0, "judged");
+	is_int(has, 1 << MP_PROTECT, "the phase with a limit, and no other");
+	strcpy(text, r[MP_PROTECT].text.text);
+	mp_run_free(&row);
+	mp_boot_free(facts);
+	return r[MP_PROTECT].verdict;
+}
+
+static void test_max(void)
+{
+	char text[MP_ERR_LEN];
+	double low, high;
+
+	is_int(against_max(40, 50, "1", text), MP_OK, "below the limit");
+	has_str(text, "limit 50.000", "the limit is told");
+	is_int(against_max(40, 39, "1", text), MP_REGRESSED, "above the limit");
+	against_max(40, 50, "1", text);
+	if (ok(sscanf(text, "floor %lf to %lf", &low, &high) == 2 && low < high, "an interval"))
+		is_int(against_max(40, (low + high) / 2, "1", text), MP_INCONCLUSIVE,
+		       "a limit within it");
+	is_int(against_max(40, 39, "400", text), MP_REGRESSED, "100 clock steps are enough");
+	is_int(against_max(40, 39, "410", text), MP_INCONCLUSIVE, "97 are not");
+	has_str(text, "clock steps", "and that is told");
+}
+
+static void write_record(const char *path, const struct mp_boot *facts,
+			 const struct mp_run_row *row)
+{
+	struct mp_err err;
+	struct mp_record_writer *w = mp_record_create(path, &err);
+	size_t i;
+
+	for (i = 0; i < facts->nfact; i++)
+		mp_record_env(w, facts->fact[i].key, facts->fact[i].value);
+	for (i = 0; row && i < row->n; i++)
+		mp_record_sample(w, &row->sample[i]);
+	is_int(mp_record_finish(w, &err), 0, "a record is written");
+}
+
+static enum mp_verdict against_record(const char *path, const struct mp_boot *facts, double floor,
+				      double max)
+{
+	struct mp_gate g = { .baseline = path, .threshold = 5, .seed = 1, .facts = facts };
+	struct mp_ruling r[MP_PHASES];
+	struct mp_run_row row;
+	struct mp_err err;
+	unsigned int has;
+
+	g.max[MP_RESTORE] = max;
+	make_row(&row, floor, 8);
+	is_int(mp_gate_judge(&g, &row, r, &has, &err), 0, "judged against a record");
+	is_int(has, 1 << MP_PROTECT | 1 << MP_RESTORE, "every timed phase of it");
+	mp_run_free(&row);
+	return r[MP_RESTORE].verdict;
+}
+
+static void test_baseline(void)
+{
+	char dir[] = "/tmp/unit_gate.XXXXXX", path[64], empty[64];
+	struct mp_boot *facts = make_facts("ns", "no", "none", "1");
+	struct mp_boot *other = make_facts("insn", "no", "none", "1");
+	struct mp_gate g = { .threshold = 5, .facts = facts };
+	struct mp_run_row row;
+	struct mp_err err;
+
+	if (!ok(mkdtemp(dir) != 0, "a directory"))
+		return;
+	snprintf(path, sizeof(path), "%s/base.rec", dir);
+	snprintf(empty, sizeof(empty), "%s/other.rec", dir);
+	make_row(&row, 40, 9);
+	write_record(path, facts, &row);
+	write_record(empty, other, &row);
+	mp_run_free(&row);
+
+	is_int(against_record(path, facts, 40, 0), MP_OK, "the same");
+	is_int(against_record(path, facts, 44, 0), MP_REGRESSED, "10 % slower");
+	is_int(against_record(path, facts, 36, 0), MP_IMPROVED, "10 % faster");
+	is_int(against_record(path, facts, 41, 0), MP_OK, "2.5 % slower");
+	is_int(against_record(path, facts, 36, 30), MP_REGRESSED, "the limit is the worse");
+	is_int(against_record(path, facts, 44, 50), MP_REGRESSED, "the record is the worse");
+
+	is_int(mp_gate_check(&g, &err), 0, "no record, nothing to refuse");
+	g.baseline = path;
+	is_int(mp_gate_check(&g, &err), 0, "a record of this machine");
+	g.baseline = empty;
+	is_int(mp_gate_check(&g, &err), -1, "a record in another unit");
+	has_str(err.text, "unit: ", "and which fact differs");
+	g.baseline = "/tmp/unit_gate.none";
+	is_int(mp_gate_check(&g, &err), -1, "no such record");
+	unlink(path);
+	unlink(empty);
+	rmdir(dir);
+	mp_boot_free(facts);
+	mp_boot_free(other);
+}
+
+static void test_severity(void)
+{
+	static const struct {
+		const char *unit, *hypervisor, *debug, *step, *why;
+	} machine[] = {
+		{ "ns", "no", "none", "20", NULL },
+		{ "ns", "yes", "none", "20", "a virtual machine" },
+		{ "ns", "no", "KASAN,lockdep", "20", "a debug kernel" },
+		{ "ns", "no", "unknown", "20", NULL },
+		{ "ns", "no", "none", "1000", "a coarse clock" },
+		{ "ns", "no", "none", "999", NULL },
+		{ "insn", "yes", "none", "4000000", NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(machine); i++) {
+		struct mp_boot *facts = make_facts(machine[i].unit, machine[i].hypervisor,
+						   machine[i].debug, machine[i].step);
+		const char *why = mp_gate_only_warns(facts);
+
+		is_str(why ? why : "stands", machine[i].why ? machine[i].why : "stands",
+		       "what a verdict is worth");
+		mp_boot_free(facts);
+	}
+}
+
+int main(void)
+{
+	test_max();
+	test_baseline();
+	test_severity();
+	return done_testing();
+}
