@@ -101,7 +101,8 @@ static void judge_clock(const struct mp_gate *g, const struct mp_run_row *row, i
 	if (steps >= LEAST_STEPS)
 		return;
 	r->verdict = MP_INCONCLUSIVE;
-	mp_error(&r->text, "the phase is %.1f clock steps short, %d are needed", steps, LEAST_STEPS);
+	mp_error(&r->text, "the phase is %.1f clock steps short, %d are needed", steps,
+		 LEAST_STEPS);
 }
 
 static int judge_max(const struct mp_gate *g, const struct mp_run_row *row, int phase,

@@ -32,7 +32,8 @@ static int collect_facts(struct mp_session *ses, int argc, char **argv, struct m
 	const int n = mp_counters_open(&counters);
 	const struct mp_env_run run = {
 		.argc = argc, .argv = argv, .unit = ses->opts.insn ? "insn" : "ns",
-		.cpu = ses->cpu, .counters = text, .clock_step = clock.step, .clock_cost = clock.cost,
+		.cpu = ses->cpu, .counters = text, .clock_step = clock.step,
+		.clock_cost = clock.cost,
 	};
 	struct facts_sink to = { ses, err, 0 };
 
