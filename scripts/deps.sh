@@ -52,7 +52,10 @@ check_tools()
 	want gcc clang lld sparse shellcheck strace python3 rsync git \
 		prove=perl readelf=binutils \
 		aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu \
-		powerpc64le-linux-gnu-gcc=gcc-powerpc64le-linux-gnu
+		powerpc64le-linux-gnu-gcc=gcc-powerpc64le-linux-gnu \
+		qemu-system-x86_64=qemu-system-x86 \
+		qemu-system-aarch64=qemu-system-arm \
+		qemu-system-ppc64=qemu-system-ppc gnuplot=gnuplot-nox
 	header /usr/include/numa.h libnuma-dev
 	header /usr/aarch64-linux-gnu/lib/libc.a libc6-dev-arm64-cross
 	header /usr/powerpc64le-linux-gnu/lib/libc.a libc6-dev-ppc64el-cross

@@ -272,12 +272,16 @@ void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,
 
 	s->control = NAN;
 	for (int f = 0; f < MP_FIGURES; f++) {
-		s->delta[f] = percent(from->figure[f], to->figure[f]);
-		s->without_first[f] = percent(from->without_first[f], to->without_first[f]);
+		s->delta[f] = NAN;
+		s->without_first[f] = NAN;
 	}
 	if (!from->boots || !to->boots) {
 		s->verdict = inconclusive(s, "one of the two kernels has no such row");
 		return;
+	}
+	for (int f = 0; f < MP_FIGURES; f++) {
+		s->delta[f] = percent(from->figure[f], to->figure[f]);
+		s->without_first[f] = percent(from->without_first[f], to->without_first[f]);
 	}
 	for (int f = MP_JUDGED - 1; f >= 0; f--) {
 		double half = half_width(c, from, to, f, &within, &between);

@@ -3,7 +3,6 @@
  * Writing a file beside its final name, which it gets in one step that never
  * replaces anything.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

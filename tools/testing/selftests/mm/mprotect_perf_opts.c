@@ -103,7 +103,8 @@ static int parse_max(const char *text, double max[MP_PHASES], struct mp_err *err
 			    !strncmp(mp_phase_name[phase], p, len))
 				break;
 		if (phase == MP_PHASES || phase == MP_POPULATE || !p[len] ||
-		    !decimal(p + len + 1, 0.000001, 1e12, &max[phase], &end) || (*end && *end != ','))
+		    !decimal(p + len + 1, 0.000001, 1e12, &max[phase], &end) ||
+		    (*end && *end != ','))
 			return mp_error(err, "--max '%.80s': give PHASE=NUMBER,... with PHASE one of protect, restore, touch",
 					text);
 		if (!*end)

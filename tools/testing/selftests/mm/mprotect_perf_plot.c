@@ -6,7 +6,6 @@
  * What this cannot tell: anything about a row that is not drawn. The TSV has
  * them all.
  */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -158,7 +158,8 @@ static void put_rows(FILE *f, const struct mp_compare *c, enum mp_verdict v)
 			r->whole.delta[MP_FLOOR], r->whole.interval[MP_FLOOR].low,
 			r->whole.interval[MP_FLOOR].high, mp_verdict_name[v]);
 		if (c->nkernels > 2 && r->change >= 0)
-			fprintf(f, ", most at %.40s", c->kernel[r->change + 1].name);
+			fprintf(f, ", most at %.40s: %+.1f%%", c->kernel[r->change + 1].name,
+				r->step[r->change].delta[MP_FLOOR]);
 		put_control(f, &r->whole);
 		put_explanation(f, c, r);
 		fprintf(f, "; ");
@@ -171,15 +172,19 @@ static void put_rows(FILE *f, const struct mp_compare *c, enum mp_verdict v)
 static void put_passing(FILE *f, const struct mp_compare *c)
 {
 	char name[MP_ROW_NAME_LEN];
+	size_t told = 0;
 
-	for (size_t i = 0; c->nkernels > 2 && i < c->nrows; i++) {
+	for (size_t i = 0; c->nkernels > 2 && i < c->nrows && told < MOST; i++) {
 		const struct mp_row *r = &c->row[i];
 
 		if (r->change < 0 || is_change(&r->whole))
 			continue;
-		fprintf(f, "%s %+.1f%% at %.40s, but %+.1f%% in all; ",
-			mp_table_row_name(r, name), r->step[r->change].delta[MP_FLOOR],
-			c->kernel[r->change + 1].name, r->whole.delta[MP_FLOOR]);
+		told++;
+		fprintf(f, "%s %+.1f%% at %.40s", mp_table_row_name(r, name),
+			r->step[r->change].delta[MP_FLOOR], c->kernel[r->change + 1].name);
+		if (!isnan(r->whole.delta[MP_FLOOR]))
+			fprintf(f, ", but %+.1f%% in all", r->whole.delta[MP_FLOOR]);
+		fprintf(f, "; ");
 	}
 }
 
