@@ -113,10 +113,36 @@ fails 'what a row does not have is not timed' grep -q 'perf.private-none.touch' 
 ok 'the record has its version' sh -c 'head -n 1 "$1" | grep -qx "mprotect_perf-record 1"' sh "$rec"
 ok 'and its trailer' sh -c \
 	'tail -n 1 "$1" | grep -qx "end samples=$(grep -c "^sample " "$1")"' sh "$rec"
-for key in release page_size unit cpu model cmdline clocksource clock_step_ns thp \
+for key in release page_size unit counters cpu model cmdline clocksource clock_step_ns thp \
 	preempt mitigations hypervisor debug load tool options; do
 	ok "the record says $key" grep -qE "^env .*\<$key=" "$rec"
 done
+run 'as many processes and cycles as asked for' 0 "$prog" -p -s one-page,devzero-none \
+	--warmup-procs 1 --procs 3 --cycles 5 --seed 9 -o "$tmp/b.rec"
+ok 'and no more' sh -c \
+	'[ "$(grep -c "^sample scenario=one-page " "$1")" = 15 ] && grep -q "proc=2 cycle=4 " "$1" &&
+	 [ "$(grep -c "^sample " "$1")" = 30 ]' sh "$tmp/b.rec"
+
+# Verdicts: a limit that none can keep, and one that all do.
+few='-p -s one-page --procs 4 --cycles 8'
+# shellcheck disable=SC2086 # options are words
+run 'over a limit fails' 1 "$prog" $few --max protect=0.001 --severity fail
+matches 'and is named' '^not ok .* perf\.one-page\.protect #  .* REGRESSED: floor .*, limit 0.001$'
+matches 'a phase without a limit has no verdict' '^ok .* perf\.one-page\.restore #  floor=[^:]*$'
+# shellcheck disable=SC2086 # options are words
+run 'over a limit only warns' 0 "$prog" $few --max protect=0.001 --severity warn
+matches 'which is XFAIL' '^ok .* perf\.one-page\.protect # XFAIL .*only a warning: --severity warn'
+# shellcheck disable=SC2086 # options are words
+run 'within a limit' 0 "$prog" $few --max protect=1000000000,touch=1000000000 --severity fail
+matches 'is OK' '^ok .* perf\.one-page\.protect #  .* OK: floor .*, limit 1000000000'
+sed 's/^env unit=ns/env unit=insn/' "$tmp/b.rec" >"$tmp/c.rec"
+for base in "$tmp/c.rec" "$tmp/none.rec"; do
+	# shellcheck disable=SC2086 # options are words
+	run "a baseline that cannot be one: ${base##*/}" 1 "$prog" $few --baseline "$base"
+	ok 'is refused in one line, before any test' sh -c \
+		'[ "$(wc -l <"$1")" = 1 ] && [ ! -s "$2" ]' sh "$err" "$out"
+done
+
 run 'an existing record is not overwritten' 1 "$prog" -p -s one-page -o "$rec"
 ok 'and is named, with the mend, in one line' sh -c \
 	'[ "$(wc -l <"$1")" = 1 ] && grep -q "a.rec: exists" "$1"' sh "$err"
