@@ -4,8 +4,8 @@
  *
  * Without options every scenario is validated: returned values, access,
  * content, and the state of its mapping in every phase, as far as this
- * process may look. With -p the scenarios are timed as well, in the process
- * that checks them.
+ * process may look. With -p the scenarios are timed as well, in processes that
+ * look at state and content before and after.
  *
  * This is the only file that prints KTAP. The work is done in children:
  *
@@ -18,7 +18,7 @@
  *
  * What this cannot tell: a figure taken in a virtual machine, on a debug
  * kernel or with a coarse clock says little of any other machine. Times are
- * diagnostics; they never fail a test by themselves.
+ * diagnostics; they fail a test only against a limit that somebody gave.
  */
 #include <stdio.h>
 #include <stdlib.h>
