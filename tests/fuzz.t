@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# A short run of libFuzzer on the record reader, always from the same seed: it
-# finds what a careless change breaks. FUZZ_SECONDS=300 tests/fuzz.t looks for
-# what nobody thought of, from a random one.
+# A short run of libFuzzer on the record reader, and on all of a comparison,
+# always from the same seed: it finds what a careless change breaks.
+# FUZZ_SECONDS=300 tests/fuzz.t looks for what nobody thought of, from a random
+# one.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -24,12 +25,6 @@ echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' 
 "$cc" -fsanitize=fuzzer,address,undefined "$out/probe.c" -o "$out/probe" 2> /dev/null ||
 	skip "$cc has no -fsanitize=fuzzer,address,undefined"
 
-if [ -n "${FUZZ_SECONDS:-}" ]; then
-	bound="-max_total_time=$FUZZ_SECONDS"
-else
-	bound='-runs=60000 -max_total_time=15 -seed=1'
-fi
-
 # The seeds: a whole record, its pieces put together wrongly, and its ends.
 head='mprotect_perf-record 1'
 env='env unit=ns page_size=4096 model="a \x22b\x22" cmdline=root=/dev/vda'
@@ -43,6 +38,15 @@ printf '%s\n' "$head" "$env" "$env" "$end" "$end" > "$out/corpus/twice"
 printf '%s\n' "$head" 'env unit=' "$end" > "$out/corpus/no-value"
 printf '%s\n' 'mprotect_perf-record 2' > "$out/corpus/version"
 printf '\177ELF\0\0' > "$out/corpus/foreign"
+for release in A B; do
+	printf '%s\nenv unit=ns page_size=4096 release=%s build=1\n' "$head" "$release"
+	for i in 0 1 2 3 4 5; do
+		echo "sample scenario=a proc=$i cycle=$i pages=4 calls=1 protect=${i}0" \
+			"protect_insn_k=4 restore=7 touch=5 touch_faults=$i"
+	done
+	printf 'end samples=6\n'
+	[ $release = B ] || printf '\0'
+done > "$out/corpus/two"
 cat > "$out/words" << 'EOF'
 "sample "
 "env "
@@ -57,23 +61,37 @@ cat > "$out/words" << 'EOF'
 "18446744073709551615"
 EOF
 
-echo 1..2
-if "$cc" -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	-Wall -Wextra -Werror -I"$mm" tests/fuzz_record.c "$mm"/mprotect_perf_record*.c \
-	-o "$out/fuzz_record" 2> "$out/err"; then
-	echo 'ok 1 - fuzz_record compiles'
-else
-	sed 's/^/# /' "$out/err"
-	echo 'not ok 1 - fuzz_record compiles'
-	echo 'not ok 2 - reader survives libFuzzer'
-	exit 1
-fi
-# shellcheck disable=SC2086 # bound is words
-if "./$out/fuzz_record" $bound -timeout=10 -rss_limit_mb=512 -max_len=4096 \
-	-dict="$out/words" -artifact_prefix="$out/" "$out/corpus" > "$out/log" 2>&1; then
-	echo 'ok 2 - reader survives libFuzzer'
-else
-	tail -n 40 "$out/log" | sed 's/^/# /'
-	echo 'not ok 2 - reader survives libFuzzer'
-fi
-grep -E '^(#.*DONE|Done )' "$out/log" | sed 's/^/# /'
+# fuzz NAME RUNS WHAT SOURCE...: build and run tests/fuzz_NAME.c
+n=0
+fuzz()
+{
+	name=$1 runs=$2 what=$3
+	shift 3
+	bound="-runs=$runs -max_total_time=15 -seed=1"
+	[ -z "${FUZZ_SECONDS:-}" ] || bound="-max_total_time=$FUZZ_SECONDS"
+	if "$cc" -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+		-D_GNU_SOURCE= -Wall -Wextra -Werror -I"$mm" -Itests \
+		"tests/fuzz_$name.c" "$@" -o "$out/fuzz_$name" 2> "$out/err"; then
+		echo "ok $((n + 1)) - fuzz_$name compiles"
+	else
+		sed 's/^/# /' "$out/err"
+		echo "not ok $((n + 1)) - fuzz_$name compiles"
+	fi
+	# shellcheck disable=SC2086 # bound is words
+	if "./$out/fuzz_$name" $bound -timeout=10 -rss_limit_mb=512 -max_len=8192 \
+		-dict="$out/words" -artifact_prefix="$out/" "$out/corpus" > "$out/log" 2>&1; then
+		echo "ok $((n + 2)) - $what survives libFuzzer"
+	else
+		tail -n 40 "$out/log" | sed 's/^/# /'
+		echo "not ok $((n + 2)) - $what survives libFuzzer"
+	fi
+	grep -E '^(#.*DONE|Done )' "$out/log" | sed 's/^/# /'
+	n=$((n + 2))
+}
+
+echo 1..4
+fuzz record 60000 reader "$mm"/mprotect_perf_record*.c
+parts='versus new_file table tsv summary caveats gate run plot compare judge boot stats'
+# shellcheck disable=SC2046,SC2086 # names without blanks
+fuzz compare 20000 comparison "$mm"/mprotect_perf_record*.c \
+	$(printf "$mm/mprotect_perf_%s.c " $parts)

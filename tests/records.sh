@@ -8,6 +8,7 @@
 procs=15
 cycles=100
 noise=0.001
+# shellcheck disable=SC2034 # the tests use it
 facts='unit=ns page_size=4096 arch=x86_64 model=EPYC clocksource=tsc hypervisor=no'
 
 # record FILE FACTS LOAD...: a LOAD is SCENARIO:PAGES:PROTECT:TOUCH[:FAULTS], the
@@ -33,8 +34,8 @@ record()
 			split(load[l], f, ":")
 			for (p = 0; p < procs; p++)
 				for (i = 0; i < cycles; i++) {
-					printf "sample scenario=%s proc=%d cycle=%d pages=%d calls=1",
-						f[1], p, i, f[2]
+					printf "sample scenario=%s proc=%d cycle=%d", f[1], p, i
+					printf " pages=%d calls=1", f[2]
 					if (f[3] != "-")
 						printf " protect=%d protect_csw=0",
 							around(f[3] * f[2], p, i)

@@ -339,6 +339,60 @@ static void test_control(void)
 	mp_compare_free(&c);
 }
 
+static struct mp_boot *make_touch(const char *env, int touch, int faults)
+{
+	char text[40000];
+	FILE *f = fmemopen(text, sizeof(text), "w");
+	long size;
+
+	fprintf(f, "mprotect_perf-record 1\nenv page_size=4096 %s\n", env);
+	for (int i = 0; i < 200; i++) {
+		fprintf(f, "sample scenario=s proc=%d cycle=%d pages=100 calls=1 touch=%d", i / 20,
+			i, touch);
+		if (faults >= 0)
+			fprintf(f, " touch_faults=%d", faults);
+		fputc('\n', f);
+	}
+	fprintf(f, "end samples=200\n");
+	size = ftell(f);
+	fclose(f);
+	return read_text(text, size, env);
+}
+
+/* Where the pages of a run lie is no regression; faults that were not there are. */
+static void test_touch(void)
+{
+	static const struct {
+		const char *what, *unit;
+		int touch, faults_before, faults;
+		enum mp_verdict verdict;
+	} t[] = {
+		{ "no faults", "unit=ns", 1200, 0, 0, MP_INCONCLUSIVE },
+		{ "not counted", "unit=ns", 1200, -1, -1, MP_INCONCLUSIVE },
+		{ "as many faults", "unit=ns", 1200, 5, 5, MP_INCONCLUSIVE },
+		{ "fewer faults", "unit=ns", 1200, 5, 4, MP_INCONCLUSIVE },
+		{ "more faults", "unit=ns", 1200, 0, 1, MP_REGRESSED },
+		{ "faster", "unit=ns", 800, 0, 0, MP_INCONCLUSIVE },
+		{ "faster with more faults", "unit=ns", 800, 0, 9, MP_INCONCLUSIVE },
+		{ "faster with fewer", "unit=ns", 800, 9, 0, MP_IMPROVED },
+		{ "the same with more", "unit=ns", 1000, 0, 9, MP_OK },
+		{ "instructions", "unit=insn", 1200, 0, 0, MP_REGRESSED },
+	};
+
+	for (size_t i = 0; i < COUNT(t); i++) {
+		struct mp_compare c = { 0 };
+
+		add(&c, make_touch(t[i].unit, 1000, t[i].faults_before), "base");
+		add(&c, make_touch(t[i].unit, t[i].touch, t[i].faults), "head");
+		judge(&c, 5);
+		is_verdict(&c.row[0].whole, t[i].verdict, t[i].what);
+		is_verdict(&c.row[0].step[0], t[i].verdict, t[i].what);
+		is_int(c.row[0].change == 0, t[i].verdict == MP_REGRESSED ||
+		       t[i].verdict == MP_IMPROVED, t[i].what);
+		mp_compare_free(&c);
+	}
+}
+
 /* Process 0 slow in the head only: the sensitivity line shows it. */
 static void test_without_first(void)
 {
@@ -526,6 +580,8 @@ static void test_grouping(void)
 	is_int(c.nrows, 2, "grouping: rows that only one has are there");
 	is_verdict(&row(&c, "t", MP_PROTECT)->whole, MP_INCONCLUSIVE, "grouping: and say so");
 	has_str(row(&c, "t", MP_PROTECT)->whole.why.text, "no such row", "grouping: why");
+	ok(isnan(row(&c, "s", MP_PROTECT)->whole.delta[MP_FLOOR]),
+	   "grouping: a row that went is no change of -100 %%");
 	mp_compare_free(&c);
 }
 
@@ -542,6 +598,31 @@ static void test_insn(void)
 	is_near(c.row[0].whole.delta[MP_FLOOR], 6, 0.00001, "insn: +6 %");
 	is_verdict(&c.row[0].whole, MP_REGRESSED, "insn: REGRESSED, from one cycle");
 	ok(isnan(c.row[0].whole.without_first[MP_FLOOR]), "insn: no first process to leave out");
+	mp_compare_free(&c);
+
+	/* One process of five cycles, some of them with a tick of the timer. */
+	l.cycles = 5;
+	l.noise = 0.01;
+	l.protect = 1000000;
+	add(&c, make("a", "unit=insn page_size=4096 release=A", &l, 1), NULL);
+	l.protect = 2000000;
+	add(&c, make("b", "unit=insn page_size=4096 release=B", &l, 1), NULL);
+	judge(&c, 5);
+	is_verdict(&c.row[0].whole, MP_REGRESSED, "insn: +100 % of five cycles");
+	/* t of 8 degrees of freedom is 2.3; each floor is off by about a hundredth. */
+	is_between(c.row[0].whole.within, 1, 2.3 * 1.4 * M_SQRT2, "insn: some percent within");
+	mp_compare_free(&c);
+	l.noise = 0.1;
+	add(&c, make("a", "unit=insn page_size=4096 release=A", &l, 1), "a");
+	add(&c, make("b", "unit=insn page_size=4096 release=A", &l, 1), "b");
+	judge(&c, 5);
+	is_verdict(&c.row[0].whole, MP_OK, "insn: the same is the same, however it scatters");
+	is_double(c.row[0].whole.interval[MP_FLOOR].high, 0, "insn: for certain");
+	mp_compare_free(&c);
+	add(&c, make("a", "unit=ns page_size=4096 release=A", &l, 1), "a");
+	add(&c, make("b", "unit=ns page_size=4096 release=A", &l, 1), "b");
+	judge(&c, 5);
+	is_verdict(&c.row[0].whole, MP_INCONCLUSIVE, "insn: that is not so with time");
 	mp_compare_free(&c);
 }
 
@@ -641,6 +722,7 @@ int main(void)
 	test_verdicts();
 	test_disagree();
 	test_control();
+	test_touch();
 	test_without_first();
 	test_unequal();
 	test_series();

@@ -9,7 +9,7 @@
 #include "mprotect_perf_opts.h"
 #include "mprotect_perf_scenario.h"
 
-#define ARGS 12
+#define ARGS 16
 
 static int parse(struct mp_opts *o, struct mp_err *err, const char *line)
 {
@@ -51,14 +51,62 @@ static void test_good(void)
 	is_int(parse(&o, &err, "-p --protocol lin"), 0, "--protocol");
 	ok(o.procs == 15 && o.warmup_procs == 3 && o.cycles == 1000, "is the published one");
 	is_int(parse(&o, &err, "-s shared-dirty,shared-dirty"), 0, "the same row twice");
+
+	is_int(parse(&o, &err, "-c x=a.rec --tsv t --threshold 3 b.rec --plot p.svg -s any -- -c"),
+	       0, "records and options in any order");
+	is_int(o.nfiles, 3, "are told apart");
+	is_str(o.file[0], "x=a.rec", "the first");
+	is_str(o.file[2], "-c", "also one that looks like an option");
+	ok(!strcmp(o.tsv, "t") && !strcmp(o.plot, "p.svg") && !o.bisect, "where to write");
+	is_str(o.scenarios, "any", "rows that this program does not know");
+	is_int(parse(&o, &err, "-c a b --severity auto --bisect"), 0, "--bisect");
+	ok(o.bisect, "taken");
+	is_int(parse(&o, &err, "--nosuch --bisect"), -1, "a wrong option before --bisect");
+	ok(o.bisect, "which is seen for its exit status");
+}
+
+struct bad {
+	const char *line;
+	const char *say;
+};
+
+static void refused(const struct bad *bad, size_t n)
+{
+	struct mp_opts o;
+	struct mp_err err;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		is_int(parse(&o, &err, bad[i].line), -1, bad[i].line);
+		has_str(err.text, bad[i].say, "and says why");
+		ok(!strchr(err.text, '\n'), "in one line");
+	}
+}
+
+static void test_bad_compare(void)
+{
+	static const struct bad bad[] = {
+		{ "-c", "-c needs two records or more" },
+		{ "-c a", "-c needs two records or more" },
+		{ "-c -p a b", "-p and -c: give one of them" },
+		{ "-c -l a b", "-l and -c: give one of them" },
+		{ "-c -o x a b", "--output has no effect with -c" },
+		{ "-c a b --time 3", "--time has no effect with -c" },
+		{ "-c a b --timeout 3", "--timeout has no effect with -c" },
+		{ "--tsv x", "--tsv has no effect without -c" },
+		{ "-p --bisect", "--bisect has no effect without -c" },
+		{ "--seed 1", "--seed has no effect without -p or -c" },
+		{ "-c a b --plot x", "--plot 'x': give a name that ends in .svg or .png" },
+		{ "-c a b --plot x.svg.gz", "--plot 'x.svg.gz'" },
+		{ "-c a b --bisect --severity warn", "--severity warn has no effect" },
+	};
+
+	refused(bad, ARRAY_SIZE(bad));
 }
 
 static void test_bad(void)
 {
-	static const struct {
-		const char *line;
-		const char *say;
-	} bad[] = {
+	static const struct bad bad[] = {
 		{ "--nosuch", "unknown option '--nosuch'" },
 		{ "-p -z", "unknown option" },
 		{ "-p --cyc 3", "'--cyc': write --cycles in full" },
@@ -94,15 +142,8 @@ static void test_bad(void)
 		{ "file", "'file' is not an option" },
 		{ "-- -p", "'-p' is not an option" },
 	};
-	struct mp_opts o;
-	struct mp_err err;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		is_int(parse(&o, &err, bad[i].line), -1, bad[i].line);
-		has_str(err.text, bad[i].say, "and says why");
-		ok(!strchr(err.text, '\n'), "in one line");
-	}
+	refused(bad, ARRAY_SIZE(bad));
 }
 
 /* What the rest relies on, row by row. */
@@ -131,6 +172,7 @@ int main(void)
 {
 	test_good();
 	test_bad();
+	test_bad_compare();
 	test_table();
 	return done_testing();
 }

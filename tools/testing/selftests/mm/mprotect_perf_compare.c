@@ -221,6 +221,14 @@ static int add_rows(struct mp_compare *c)
 	return 0;
 }
 
+static void judge_step(const struct mp_compare *c, struct mp_row *row, size_t from, size_t to,
+		       double threshold, struct mp_step *s)
+{
+	mp_judge_step(c, &row->column[from], &row->column[to], threshold, s);
+	if (row->phase == MP_TOUCH)
+		mp_judge_touch(c, &row->column[from], &row->column[to], s);
+}
+
 static void judge_row(const struct mp_compare *c, struct mp_row *row, double threshold)
 {
 	size_t last = c->nkernels - 1;
@@ -229,13 +237,13 @@ static void judge_row(const struct mp_compare *c, struct mp_row *row, double thr
 	for (size_t i = 0; i < last; i++) {
 		struct mp_step *s = &row->step[i];
 
-		mp_judge_step(c, &row->column[i], &row->column[i + 1], threshold, s);
+		judge_step(c, row, i, i + 1, threshold, s);
 		if ((s->verdict == MP_REGRESSED || s->verdict == MP_IMPROVED) &&
 		    (row->change < 0 || fabs(s->delta[MP_FLOOR]) >
 		     fabs(row->step[row->change].delta[MP_FLOOR])))
 			row->change = i;
 	}
-	mp_judge_step(c, &row->column[0], &row->column[last], threshold, &row->whole);
+	judge_step(c, row, 0, last, threshold, &row->whole);
 }
 
 static void add_control(const struct mp_compare *c, struct mp_row *row)

@@ -192,7 +192,9 @@ size_t mp_compare_fact(const struct mp_compare *c, const char *key, const char *
  *
  * The interval of a change is exp(ln(head / base) +- (w + b)) - 1. w is
  * Student's t times the bootstrap's relative standard errors, added as
- * squares, with as many degrees of freedom as there are processes less boots.
+ * squares, with as many degrees of freedom as there are processes less boots;
+ * of counted instructions, where one process is as good as many, as there are
+ * cycles less boots, and w is 0 when the two counts are the same.
  * b covers what differs between boots: half the larger spread with 3 or 4
  * boots in all, as a base that changed from one boot to the other was somewhere
  * between them when head ran; with 5 and more a t interval of the boots' pooled
@@ -205,6 +207,10 @@ size_t mp_compare_fact(const struct mp_compare *c, const char *key, const char *
  * threshold, and that of the median is not wholly on this side of it. OK: the
  * interval of the floor is below the threshold, and that of the median is not
  * wholly above. INCONCLUSIVE: the rest, and too few samples to say.
+ *
+ * The touch phase is a control: in a unit that can be noisy it is REGRESSED or
+ * IMPROVED only when its page faults went the same way, and else INCONCLUSIVE.
+ * Where the pages of a run lie moves it by 20 % and more on one kernel.
  *
  * Return: 0 or -1.
  */
@@ -221,6 +227,8 @@ int mp_judge_column(const struct mp_compare *c, size_t kernel, const struct mp_r
 		    uint64_t seed, struct mp_column *col);
 void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,
 		   const struct mp_column *to, double threshold, struct mp_step *step);
+void mp_judge_touch(const struct mp_compare *c, const struct mp_column *from,
+		    const struct mp_column *to, struct mp_step *s);
 void mp_judge_control(const struct mp_step *touch, struct mp_step *step);
 
 #endif /* MPROTECT_PERF_COMPARE_H */

@@ -3,6 +3,7 @@
  * What stands in a row: the figures of a kernel, and the verdict on a step from
  * one kernel to another. The formulas are told at mp_compare_judge().
  */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,15 +201,39 @@ int mp_judge_column(const struct mp_compare *c, size_t kernel, const struct mp_r
 	return 0;
 }
 
+/* Counted instructions repeat to the last digit: one process is as good as many. */
+static int is_exact(const struct mp_compare *c)
+{
+	const char *unit = mp_boot_fact(c->boot[0], "unit");
+
+	return unit && !strcmp(unit, "insn");
+}
+
+/*
+ * What is made up anew is processes; where they are exact, cycles: the tick of
+ * the guest's timer meets others of them on another kernel. But that two counts
+ * are the same is no accident.
+ */
+static double within_boots(const struct mp_compare *c, const struct mp_column *from,
+			   const struct mp_column *to, int f)
+{
+	uint64_t n = is_exact(c) ? from->samples + to->samples : from->processes + to->processes;
+	uint64_t boots = from->boots + to->boots;
+
+	if (is_exact(c) && from->figure[f] == to->figure[f])
+		return 0;
+	n = n > boots ? n - boots : 1;
+	n = n < INT_MAX ? n : INT_MAX;
+	return hypot(from->error[f], to->error[f]) * mp_stats_t(c->level, n);
+}
+
 /* Half the width of the interval of ln(to / from), in its two parts. */
 static double half_width(const struct mp_compare *c, const struct mp_column *from,
 			 const struct mp_column *to, int f, double *within, double *between)
 {
-	unsigned int processes = from->processes + to->processes - from->boots - to->boots;
 	unsigned int boots = from->boots + to->boots - 2;
 
-	*within = hypot(from->error[f], to->error[f]) *
-		  mp_stats_t(c->level, processes ? processes : 1);
+	*within = within_boots(c, from, to, f);
 	*between = NAN;
 	if (!boots)
 		return *within;
@@ -235,10 +260,7 @@ static enum mp_verdict inconclusive(struct mp_step *s, const char *why)
 
 static int too_few(const struct mp_compare *c, const struct mp_column *col, struct mp_step *s)
 {
-	const char *unit = mp_boot_fact(c->boot[0], "unit");
-
-	/* Counted instructions repeat to the last digit: one cycle is enough. */
-	if ((unit && !strcmp(unit, "insn")) ||
+	if (is_exact(c) ||
 	    (col->processes >= LEAST_PROCESSES * col->boots &&
 	     col->samples >= LEAST_SAMPLES * col->boots))
 		return 0;
@@ -298,6 +320,24 @@ void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,
 		s->verdict = MP_INCONCLUSIVE;
 	else
 		s->verdict = verdict(threshold, s);
+}
+
+/*
+ * A touch is loads or stores and no mprotect(). Where the pages lie decides what
+ * it takes, stays the same for a whole run, and may be 20 % another time, on the
+ * same kernel. What mprotect() can do to it is to make it fault.
+ */
+void mp_judge_touch(const struct mp_compare *c, const struct mp_column *from,
+		    const struct mp_column *to, struct mp_step *s)
+{
+	double faults = to->count[MP_FAULTS] - from->count[MP_FAULTS];
+
+	if (is_exact(c) || (s->verdict != MP_REGRESSED && s->verdict != MP_IMPROVED))
+		return;
+	/* Not counted is NAN, which is no reason either. */
+	if (s->verdict == MP_REGRESSED ? faults >= 1 : faults <= -1)
+		return;
+	s->verdict = inconclusive(s, "the control moved, and took no other faults: memory, not mprotect()");
 }
 
 void mp_judge_control(const struct mp_step *touch, struct mp_step *step)

@@ -26,6 +26,7 @@
 #define WIDTH 1200
 #define HEIGHT 340	/* of a row of panels */
 #define DEADLINE 60	/* seconds */
+#define COLOURS 8	/* that gnuplot has; then they begin anew */
 /* Costs that differ by more need a logarithmic scale. */
 #define LINEAR 30
 
@@ -85,7 +86,8 @@ static void put_phases(FILE *f, const struct mp_compare *c)
 
 		fprintf(f, "%s $phases using ($0+(%g)):%zu%s with %s lc %zu title '",
 			k ? "," : "", (k + 0.5) * width - 0.4, k + 2, k ? "" : ":xtic(1)",
-			high > LINEAR * low ? "points pt 7 ps 1.2" : "boxes", k + 1);
+			high <= LINEAR * low ? "boxes" : k < COLOURS ? "points pt 7 ps 1.2" :
+			"points pt 4 ps 1.2", k + 1);
 		put_text(f, c->kernel[k].name);
 		fputc('\'', f);
 	}
