@@ -64,7 +64,7 @@ boot()
 	find_program
 	"$root/vmtest/vmtest.sh" --arch "$ARCH" --program "$program" \
 		--no-compare --settle 5 --out "$out" "$@" -- \
-		-p ${SCENARIOS:+-s "$SCENARIOS"} --procs 1 --cycles 5 --warmup 3 ||
+		-p ${SCENARIOS:+-s "$SCENARIOS"} --procs 1 --cycles 12 --warmup 3 ||
 		failed=1
 }
 
@@ -115,6 +115,8 @@ table()
 		if (!(row in seen)) { seen[row] = 1; rows[++nrows] = row }
 		if (!(k in known)) { known[k] = 1; kernels[++nk] = k }
 		floor[row, k] = $col["floor"]
+		# floor_sd is in per cent.
+		variance[row, k] = ($col["floor"] * $col["floor_sd"] / 100) ^ 2
 	}
 	function step(row, i,	a, b) {
 		a = floor[row, kernels[i - 1]]; b = floor[row, kernels[i]]
@@ -133,14 +135,18 @@ table()
 		}
 		print line
 	}
-	function list(i,	r, s) {
+	# A row may vary from cycle to cycle on one kernel, and repeat exactly.
+	function list(i,	r, s, row, a, b, sure) {
+		a = kernels[i - 1]; b = kernels[i]
 		for (r = 1; r <= nrows; r++) {
-			s = step(rows[r], i)
-			if (s != "" && (s >= least || s <= -least))
-				printf "%-7s %-24s %9.1f -> %9.1f  %+7.1f%%\n",
-					kernels[i], rows[r],
-					floor[rows[r], kernels[i - 1]],
-					floor[rows[r], kernels[i]], s
+			row = rows[r]; s = step(row, i)
+			if (s == "" || s < least && s > -least)
+				continue
+			sure = (floor[row, b] - floor[row, a]) ^ 2 > \
+				9 * (variance[row, a] + variance[row, b])
+			printf "%-7s %-24s %9.1f -> %9.1f  %+7.1f%%%s\n", b,
+				row, floor[row, a], floor[row, b], s,
+				sure ? "" : "  (its cycles differ as much)"
 		}
 	}
 	END {

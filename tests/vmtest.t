@@ -189,10 +189,12 @@ same()
 	for _version; do
 		take "$_arch" "$_version"
 	done
+	# Some cycles more than two boots need: the comparison wants them.
 	# shellcheck disable=SC2086 # a list
 	vm --arch "$_arch" --program "$_prog" --boots 2 --settle 5 $images \
-		-- -p -s shared-dirty --procs 1 --cycles 3 --warmup 2 \
-		2>&1 | sed 's/^/# /'
+		-- -p -s shared-dirty --procs 1 --cycles 15 --warmup 2 \
+		>"$tmp/compared" 2>&1 || :
+	grep '^vmtest: ' "$tmp/compared" | sed 's/^/# /'
 	for _image in $images; do
 		_version=${_image%%=*}
 		good "$_arch $_version: times shared-dirty" "$_version.1"
@@ -200,6 +202,9 @@ same()
 			cmp "$tmp/out/$_version.1.rec" \
 			"$tmp/out/$_version.2.rec"
 	done
+	# The next boots remove them.
+	mkdir -p "$tmp/rec"
+	mv "$tmp/out/"*.rec "$tmp/rec/" || :
 	# shellcheck disable=SC2086
 	vm --arch "$_arch" --program "$_prog" --settle 5 $images -- -v \
 		2>&1 | sed 's/^/# /'
@@ -207,6 +212,39 @@ same()
 		_version=${_image%%=*}
 		good "$_arch $_version: validates" "$_version.1"
 	done
+}
+
+# verdict NAME ROW VERDICT: it is in the comparison in $log.
+verdict()
+{
+	if grep -qE "^(not )?ok [0-9]+ compare\.$2 #( SKIP)? +$3 " "$log"; then
+		tap_result ok "$1"
+	else
+		tap_result "not ok" "$1"
+	fi
+}
+
+# The commit that all this is about, between two neighbours.
+test_gate()
+{
+	for _version in 6.16 6.17; do
+		case " $images" in
+		*" $_version="*"/$_version"*) ;;
+		*) skip "gate" "no $_version"; return ;;
+		esac
+	done
+	fails "gate: 6.17 after 6.16" build/mprotect_perf -c \
+		"$tmp/rec/6.16.1.rec" "$tmp/rec/6.17.1.rec"
+	verdict "gate: protect" shared-dirty.protect REGRESSED
+	verdict "gate: restore" shared-dirty.restore REGRESSED
+	verdict "gate: touch is unmoved" shared-dirty.touch OK
+	ok "gate: 6.17 after itself" build/mprotect_perf -c \
+		"$tmp/rec/6.17.1.rec" "$tmp/rec/6.17.2.rec"
+	verdict "gate: itself: protect" shared-dirty.protect OK
+	says "gate: itself: no difference" "+0.00%"
+	cp "$tmp/compared" "$log"
+	says "vmtest ends with the comparison of its kernels" \
+		"compare.shared-dirty.protect"
 }
 
 # cross ARCH: the program for it, made if there is a compiler.
@@ -240,6 +278,7 @@ else
 		list=$(versions $arch)
 		# shellcheck disable=SC2086 # a list
 		[ -z "$list" ] || same $arch $list
+		[ $arch != amd64 ] || test_gate
 	done
 fi
 done_testing

@@ -12,14 +12,16 @@ set -eu
 usage()
 {
 	cat <<-EOF
-	usage: $0 [--arch amd64|arm64|ppc64el] [--info] [--update] [--cache DIR]
-	       VERSION[-FLAVOUR]...
+	usage: $0 [--arch amd64|arm64|ppc64el] [--info] [--update] [--nearest]
+	       [--cache DIR] VERSION[-FLAVOUR]...
 
 	Prints the path of one kernel image per line: the newest point release of
 	the series VERSION (6.12), or of a version (6.12.107), that the mirror has.
 	  --arch ARCH   machine, default: this one
 	  --info        print "PATH PACKAGE PACKAGE-VERSION"
 	  --update      look for a newer point release than the cached one
+	  --nearest     when the mirror has none of a series, take the series
+	                nearest to it, and say so
 	  --cache DIR   default: build/kernels
 	FLAVOUR: cloud-amd64 (default), amd64, ...; arm64 (default), arm64-16k or
 	16k; powerpc64le (default), powerpc64le-64k or 64k.
@@ -38,6 +40,7 @@ cache=$here/../build/kernels
 arch=
 info=
 update=
+nearest=
 # Where the series are: 6.1 and 6.12 in the stable releases, later ones pass
 # through backports and unstable, and stay there for a while.
 suites="bookworm bookworm-backports trixie trixie-backports sid experimental"
@@ -113,15 +116,41 @@ take()
 	mv "$tmp/pkg/out" "$cache/$arch/$1"
 }
 
+# The series nearest to $version that the mirror has, the older of two. What
+# lies between them is counted in releases: 5.19 and 6.19 were the last of theirs.
+nearest_series()
+{
+	_series='([0-9]+\.[0-9]+)([.+][^-]*)?(-[0-9]+)?'
+	sed -nE "s/^linux-(image|binary)-(unsigned-)?$_series-$flavour(-unsigned)?\$/\3/p" \
+		"$tmp/names" | sort -uV | awk -v want="$version" '
+	function place(v,	n) { split(v, n, "."); return 20 * n[1] + n[2] }
+	{
+		far = place($1) - place(want)
+		if (far < 0) far = -far
+		if (NR == 1 || far < least) { least = far; best = $1 }
+	}
+	END { print best }'
+}
+
 # download: sets release. The newest may be listed but gone from the mirror:
 # then the nearest older one, and we say so.
 download()
 {
+	# apt's lists and our directories are shared: one download at a time.
+	exec 9>"$cache/.lock"
+	flock 9
 	apt_init "$cache/apt/$arch" "$arch" "$suites" || die "$APT_ERR"
 	apt_refresh || die "$APT_ERR"
 	candidates >"$tmp/candidates"
+	_wanted=$version
+	if [ ! -s "$tmp/candidates" ] && [ -n "$nearest" ]; then
+		version=$(nearest_series)
+		[ -z "$version" ] || candidates >"$tmp/candidates"
+	fi
 	[ -s "$tmp/candidates" ] ||
-		die "$version-$flavour: the mirror has no such kernel"
+		die "$_wanted-$flavour: the mirror has no such kernel"
+	[ "$version" = "$_wanted" ] ||
+		echo "fetch-kernel: the mirror has no $_wanted-$flavour, taking $version" >&2
 	_tries=0
 	while read -r release _pkg; do
 		if [ -f "$cache/$arch/$release/vmlinuz" ] ||
@@ -164,6 +193,7 @@ while [ $# -gt 0 ]; do
 	--cache) cache=${2:?--cache needs a directory}; shift ;;
 	--info) info=1 ;;
 	--update) update=1 ;;
+	--nearest) nearest=1 ;;
 	-h | --help) usage; exit 0 ;;
 	-*) usage >&2; exit 1 ;;
 	*) break ;;
@@ -183,9 +213,6 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
-# apt's lists and our directories are shared: one fetch at a time.
-exec 9>"$cache/.lock"
-flock 9
 for spec; do
 	fetch "$spec"
 done

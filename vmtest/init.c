@@ -10,6 +10,7 @@
  *
  * What to do comes in files of the initramfs, so that no quoting is involved:
  *	/vmtest/args	arguments of the program, each ended by a NUL byte
+ *	/vmtest/args.2	those of a second run, if the first one ended well
  *	/vmtest/settle	seconds to wait first
  *	/vmtest/port	device to send files through
  *	/vmtest/send	files to send, a line "NAME PATH" each
@@ -31,13 +32,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "init.h"
+
 #define PROGRAM		"/mprotect_perf"
 #define MAX_ARGS	256
-
-struct blob {
-	char *data;
-	size_t len;
-};
 
 static const struct {
 	const char *type, *dir;
@@ -57,7 +55,7 @@ static void power_off(void)
 	_exit(1);
 }
 
-static void die(const char *what)
+void die(const char *what)
 {
 	printf("vmtest: %s: %s\n", what, strerror(errno));
 	power_off();
@@ -92,7 +90,7 @@ static void set_up_files(void)
 }
 
 /* Files of /proc have no size: read until there is no more. */
-static int read_file(const char *path, struct blob *b)
+int read_file(const char *path, struct blob *b)
 {
 	size_t room = 0;
 	ssize_t n = 0;
@@ -142,7 +140,7 @@ static void let_kernel_rest(void)
 		;
 }
 
-static void exec_program(void)
+static void exec_program(const char *args)
 {
 	char *argv[MAX_ARGS + 2] = { PROGRAM };
 	struct blob b;
@@ -150,8 +148,8 @@ static void exec_program(void)
 	size_t at;
 	int fd;
 
-	if (read_file("/vmtest/args", &b))
-		die("/vmtest/args");
+	if (read_file(args, &b))
+		die(args);
 	for (at = 0; at < b.len && n <= MAX_ARGS; at += strlen(b.data + at) + 1)
 		argv[n++] = b.data + at;
 	fd = open("/dev/null", O_RDONLY);
@@ -170,7 +168,7 @@ static void exec_program(void)
 }
 
 /* Returns the wait status of the program; orphans of it are ours to reap. */
-static int run_program(void)
+static int run_program(const char *args)
 {
 	int status;
 	pid_t pid, done;
@@ -180,7 +178,7 @@ static int run_program(void)
 	if (pid < 0)
 		die("fork");
 	if (!pid)
-		exec_program();
+		exec_program(args);
 	do
 		done = wait(&status);
 	while (done != pid && (done > 0 || errno == EINTR));
@@ -280,7 +278,14 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	let_kernel_rest();
 	printf("vmtest: start\n");
-	status = run_program();
+	profile_reset();
+	status = run_program("/vmtest/args");
+	profile_save("/tmp/profile");
+	if (!status && !access("/vmtest/args.2", F_OK)) {
+		profile_reset();
+		status = run_program("/vmtest/args.2");
+		profile_save("/tmp/profile.2");
+	}
 	send_files();
 	if (WIFSIGNALED(status))
 		printf("vmtest: killed by signal %d (%s)\n", WTERMSIG(status),

@@ -31,18 +31,19 @@ cc_for()
 	esac
 }
 
-# build_init SRC ARCH OUT: made again when the source is newer; complete or not
-# there at all, since several of us may be at it.
+# build_init DIR ARCH OUT: from the sources in DIR, again when one is newer;
+# complete or not there at all, since several of us may be at it.
 build_init()
 {
-	[ -z "$(find "$3" -newer "$1" 2>/dev/null)" ] || return 0
+	[ ! -e "$3" ] || [ -n "$(find "$1" -name 'init*.[ch]' -newer "$3")" ] ||
+		return 0
 	_cc=$(cc_for "$2")
 	command -v "$_cc" >/dev/null 2>&1 ||
 		die "$_cc is missing: cannot build init for $2"
 	mkdir -p "$(dirname "$3")"
-	"$_cc" -static -O2 -Wall -o "$3.$$" "$1" || {
+	"$_cc" -static -O2 -Wall -o "$3.$$" "$1"/init*.c || {
 		rm -f "$3.$$"
-		die "$1 does not build with $_cc -static"
+		die "$1/init.c does not build with $_cc -static"
 	}
 	mv "$3.$$" "$3"
 }

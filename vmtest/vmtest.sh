@@ -28,12 +28,17 @@ usage()
 	  --jobs N         boots side by side; default: processors of this machine
 	  --append WORDS   more of the kernel's command line
 	  --program FILE   default build/mprotect_perf, build/mprotect_perf-ARCH
+	  --profile        where the instructions of the first kernel and of others
+	                   are: per kernel function and page, by difference
+	  --no-compare     after a -p of more than one kernel, no comparison
 	  --send NAME=PATH send one more file of the guest, as OUT/LABEL.BOOT.NAME
 	  --out DIR        default build/vmtest/out
 	  --keep           keep temporary files, and say where
 	mprotect_perf options: default -p. "-o" and, with icount, "--unit insn" are
-	added to a -p. Leaves LABEL.BOOT.rec, .console and .status in DIR.
-	Exit status: 0 all boots did what they should, 1 one did not.
+	added to a -p; with --profile, --procs 1 and --cycles 400, too, and its default
+	is -p -s shared-dirty. Leaves LABEL.BOOT.rec, .console and .status in DIR.
+	Exit status: 1 if a boot did not do what it should, else that of
+	"mprotect_perf -c" where kernels are compared: 1 is REGRESSED; else 0.
 	EOF
 }
 
@@ -52,65 +57,24 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/.." && pwd)
 arch='' boots=1 accel=icount smp=1 mem=1G timeout=900 settle='' append=''
 jobs=$(nproc 2>/dev/null || echo 1)
-program='' out=$root/build/vmtest/out keep='' send='' tmp='' guest_pid=''
-kernels='' lanes=''
+program='' out=$root/build/vmtest/out keep='' send='' profile='' tmp='' guest_pid=''
+kernels='' lanes='' compare=1
 newline='
 '
 # shellcheck source=SCRIPTDIR/initramfs.sh
 . "$here/initramfs.sh"
 # shellcheck source=SCRIPTDIR/guest.sh
 . "$here/guest.sh"
+# shellcheck source=SCRIPTDIR/kernels.sh
+. "$here/kernels.sh"
+# shellcheck source=SCRIPTDIR/profile.sh
+. "$here/profile.sh"
 
 number()
 {
 	case $2 in
 	'' | *[!0-9]* | 0?*) die "$1 $2: not a number" ;;
 	esac
-}
-
-# find_image KERNEL: prints its image.
-find_image()
-{
-	case $1 in
-	debian:*)
-		"$here/fetch-kernel.sh" --arch "$arch" "${1#debian:}"
-		return
-		;;
-	esac
-	[ -e "$1" ] || die "$1: no such kernel"
-	if [ -d "$1" ]; then
-		case $arch in
-		amd64) set -- "$1" arch/x86/boot/bzImage ;;
-		arm64) set -- "$1" arch/arm64/boot/Image ;;
-		ppc64el) set -- "$1" vmlinux ;;
-		esac
-		[ -f "$1/$2" ] || die "$1: no $2 in it, is it built?"
-		set -- "$1/$2"
-	fi
-	(cd "$(dirname "$1")" && printf '%s/%s\n' "$PWD" "${1##*/}")
-}
-
-# add_kernel SPEC: a line "LABEL IMAGE" more in $kernels, the label unique.
-add_kernel()
-{
-	_label=$(printf '%s\n' "$1" | sed -nE 's/^([A-Za-z0-9._+-]+)=.*/\1/p')
-	_spec=${1#"$_label"}
-	[ -z "$_label" ] || _spec=${_spec#=}
-	_image=$(find_image "$_spec") || exit 1
-	if [ -z "$_label" ]; then
-		_label=${_spec%/}
-		_label=$(printf '%s' "${_label##*[/:]}" | tr -c 'A-Za-z0-9._+-' _)
-	fi
-	_n=1 _base=$_label
-	while :; do
-		case $kernels in
-		*"$newline$_label "*) ;;
-		*) break ;;
-		esac
-		_n=$((_n + 1))
-		_label=$_base~$_n
-	done
-	kernels="${kernels:-$newline}$_label $_image$newline"
 }
 
 check_host()
@@ -150,18 +114,22 @@ clean_up()
 # prepare [ARG...]: the initramfs, with the program's options in it.
 prepare()
 {
-	build_init "$here/init.c" "$arch" "$root/build/vmtest/init.$arch"
+	build_init "$here" "$arch" "$root/build/vmtest/init.$arch"
 	expect_record=
 	for _arg; do
 		[ "$_arg" != -p ] || expect_record=1
 	done
 	if [ -n "$expect_record" ]; then
-		set -- "$@" -o /tmp/record
+		[ -n "$profile" ] || set -- "$@" -o /tmp/record
 		[ "$accel" != icount ] || set -- "$@" --unit insn
 	fi
 	mkdir "$tmp/vmtest" "$tmp/claim"
 	: >"$tmp/vmtest/args"
-	[ $# -eq 0 ] || printf '%s\0' "$@" >"$tmp/vmtest/args"
+	if [ -n "$profile" ]; then
+		profile_args "$@"
+	elif [ $# -gt 0 ]; then
+		printf '%s\0' "$@" >"$tmp/vmtest/args"
+	fi
 	echo "$settle" >"$tmp/vmtest/settle"
 	echo "/dev/$port" >"$tmp/vmtest/port"
 	printf '%s' "${expect_record:+rec /tmp/record$newline}$send" \
@@ -232,6 +200,22 @@ run()
 	[ ! -e "$tmp/failed" ]
 }
 
+# compare_kernels: the boots of the plan, by the program of this machine.
+compare_kernels()
+{
+	_judge=$root/build/mprotect_perf
+	[ "$arch" != "$(host_arch)" ] || _judge=$program
+	if ! [ -x "$_judge" ]; then
+		say "no $_judge, no comparison"
+		return
+	fi
+	set --
+	while read -r _name _boot _image; do
+		set -- "$@" "$_name=$out/$_name.$_boot.rec"
+	done <"$tmp/plan"
+	"$_judge" -c "$@"
+}
+
 [ $# -gt 0 ] || { usage >&2; exit 1; }
 specs=
 while [ $# -gt 0 ]; do
@@ -250,11 +234,13 @@ while [ $# -gt 0 ]; do
 	--timeout) number "$1" "$2"; timeout=$2; shift ;;
 	--settle) number "$1" "$2"; settle=$2; shift ;;
 	--jobs) number "$1" "$2"; jobs=$2; shift ;;
-	--append) append=$2; shift ;;
+	--append) append="$append $2"; shift ;;
 	--program) program=$2; shift ;;
 	--send) send="$send${2%%=*} ${2#*=}$newline"; shift ;;
 	--out) out=$2; shift ;;
 	--keep) keep=1 ;;
+	--no-compare) compare='' ;;
+	--profile) profile=1 append="$append profile=2" ;;
 	-h | --help) usage; exit 0 ;;
 	--) shift; break ;;
 	-*) usage >&2; exit 1 ;;
@@ -263,7 +249,9 @@ while [ $# -gt 0 ]; do
 	shift
 done
 [ -n "$specs" ] || die "no kernel given"
-[ $# -gt 0 ] || set -- -p
+[ $# -gt 0 ] || set -- -p ${profile:+-s shared-dirty}
+[ -z "$profile" ] || [ "$1" = -p ] ||
+	die "--profile needs mprotect_perf options that begin with -p"
 case ${arch:=$(host_arch)} in
 amd64 | arm64 | ppc64el) ;;
 *) die "--arch $arch: not one that we know" ;;
@@ -287,3 +275,9 @@ $specs
 EOF
 prepare "$@"
 run
+if [ -n "$profile" ]; then
+	profile_report
+elif [ -n "$expect_record" ] && [ -n "$compare" ] &&
+     [ "$(cut -d ' ' -f 1 "$tmp/plan" | sort -u | wc -l)" -gt 1 ]; then
+	compare_kernels
+fi
