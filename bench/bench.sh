@@ -10,17 +10,13 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-build=${BUILD:-$here/../build}
+# shellcheck source=bench/lib.sh
+. "$here/lib.sh"
+: "${build:?}" "${cpu:?}" "${tmp:?}"
 n=${1:-10}
 seconds=${2:-10}
 shift $(($# < 2 ? $# : 2))
 [ $# -gt 0 ] || set -- shared-dirty private-none devzero-none one-page
-
-die()
-{
-	echo "bench: $*" >&2
-	exit 1
-}
 
 case $n$seconds in
 *[!0-9]*) die "usage: bench.sh [N [SECONDS [SCENARIO...]]]" ;;
@@ -28,17 +24,11 @@ esac
 for tool in stress-ng g++; do
 	command -v "$tool" >/dev/null || die "$tool is missing: apt-get install stress-ng g++ libbenchmark-dev"
 done
-[ -x "$build/mprotect_perf" ] || die "no $build/mprotect_perf: run make first"
-
-mkdir -p "$build/bench"
 gbench=$build/bench/gbench
 if [ -z "$(find "$gbench" -newer "$here/gbench.cc" 2>/dev/null)" ]; then
 	g++ -O2 -o "$gbench" "$here/gbench.cc" -lbenchmark -lpthread ||
 		die 'google/benchmark is missing: apt-get install libbenchmark-dev'
 fi
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-trap 'exit 130' INT TERM HUP
 
 # Each prints lines of "NAME VALUE".
 ours()
@@ -52,7 +42,7 @@ google()
 {
 	taskset -c "$cpu" "$gbench" --benchmark_filter="run/$1" --benchmark_min_time="$seconds" \
 		--benchmark_format=csv 2>/dev/null |
-		sed -n 's/^"run[^"]*",[0-9]*,\([0-9.e+]*\),.*/google-benchmark.mean \1/p'
+		sed -n 's/^"run[^"]*",[0-9]*,\([0-9.e+]*\),\([0-9.e+]*\),.*/google-benchmark.real \1\ngoogle-benchmark.cpu \2/p'
 }
 
 stress()
@@ -63,10 +53,9 @@ stress()
 				if ($(i + 5) > 0) print "stress-ng.ops " $(i + 5); exit } }'
 }
 
-# The CPU that mprotect_perf takes: the last one that is allowed.
-cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
 for scenario; do
 	i=0
+	load
 	: >"$tmp/all"
 	while [ "$i" -lt "$n" ]; do
 		i=$((i + 1))
@@ -92,7 +81,10 @@ for scenario; do
 				100 * sqrt(v > 0 ? v : 0) / m
 		}
 		s = spread["mprotect_perf.floor.protect"]
-		g = spread["google-benchmark.mean"]
-		if (s > 0) printf "  spread of google/benchmark over that of floor.protect: %.0f\n", g / s
+		r = spread["mprotect_perf.floor.restore"]
+		if (r > s) s = r
+		if (s > 0)
+			printf "  spread of google/benchmark, real and CPU time, over the larger one of our floors: %.0f, %.0f\n",
+				spread["google-benchmark.real"] / s, spread["google-benchmark.cpu"] / s
 	}' "$tmp/all"
 done
