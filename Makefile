@@ -7,7 +7,7 @@ BUILD ?= $(CURDIR)/build
 JOBS  ?= 2
 export KVER KSRC BUILD
 
-.PHONY: all run check integrate clean help
+.PHONY: all run check check-slow scan bench integrate clean help
 
 all:
 	@scripts/deps.sh build
@@ -22,6 +22,19 @@ check: all
 
 TESTS = $(sort $(wildcard tests/*.t))
 
+# What takes half an hour: a kernel is built and a regression bisected.
+check-slow: TESTS = $(sort $(wildcard tests/slow/*.t))
+check-slow: check
+
+# KERNELS="6.12 6.16 ..." and ARCH as in scripts/scan.sh
+scan: all
+	@scripts/deps.sh check
+	@scripts/scan.sh
+
+# How well a figure repeats, here and with other tools; takes half an hour.
+bench: all
+	@bench/bench.sh
+
 integrate:
 	@test -n "$(KTREE)" || { echo "integrate: give KTREE=/path/to/linux" >&2; exit 1; }
 	@scripts/integrate.sh $(if $(filter-out 0,$(REMOVE)),-r) "$(KTREE)"
@@ -34,6 +47,10 @@ help:
 	@echo 'make             build build/mprotect_perf, static'
 	@echo 'make run         build it, validate this kernel, time mprotect() for ten seconds'
 	@echo 'make check       run all tests (TESTS=tests/NAME.t for one)'
+	@echo 'make check-slow  build a kernel and bisect a regression in it'
+	@echo 'make scan KERNELS="6.12 6.16 ..." [ARCH=arm64]'
+	@echo '                 instructions per page in each release, in QEMU'
+	@echo 'make bench       how well figures repeat, beside google/benchmark and stress-ng'
 	@echo 'make integrate KTREE=/path/to/linux [REMOVE=1]'
 	@echo '                 put the selftest into a kernel tree, or take it out again'
 	@echo 'make clean       remove build/, kernel sources and records included'

@@ -10,6 +10,9 @@
 
 set -eu
 
+# "make scan ARCH=ppc64el" means Debian's name; the kernel's Makefile has its own
+unset ARCH
+
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "${BUILD:-$here/../build}"
 build=$(cd "${BUILD:-$here/../build}" && pwd)

@@ -89,15 +89,31 @@ figures()
 	[ -s "$out/table.tsv" ] || die "$(tail -n 1 "$out/compare.ktap")"
 }
 
-# What the table is of.
+# compiler RECORD: "gcc-14 14.2.0", from the kernel's own /proc/version.
+compiler()
+{
+	sed -nE '/^env kernel=/{
+		s/.*[( ]([a-z0-9_]+-)*((gcc|clang)(-[0-9]+)?) \(?.*[ )]([0-9]+\.[0-9]+\.[0-9]+)[,) ].*/\2 \5/p
+	}' "$1" | head -n 1
+}
+
+# What the table is of. Another compiler makes other instructions of the same
+# source: such a step is not the kernel's alone, and the table says so.
 head_lines()
 {
 	echo "# mprotect() on $ARCH, instructions per page (floor), $(date -u +%F)"
 	echo "# mprotect_perf $(sed -n 's/^env options="*\([^"]*\).*/\1/p' \
 		"$out"/*.1.rec | head -n 1)"
+	_before=
 	for _kernel in $KERNELS; do
-		[ ! -f "$out/$_kernel.1.status" ] || echo "# $_kernel:" \
-			"$(sed -n 's/^package=//p' "$out/$_kernel.1.status")"
+		[ -s "$out/$_kernel.1.rec" ] || continue
+		_cc=$(compiler "$out/$_kernel.1.rec")
+		_other=
+		[ -z "$_before" ] || [ "$_cc" = "$_before" ] ||
+			_other="  <- another compiler than before"
+		echo "# $_kernel: $(sed -n 's/^package=//p' \
+			"$out/$_kernel.1.status"), $_cc$_other"
+		_before=$_cc
 	done
 }
 
