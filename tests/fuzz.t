@@ -41,7 +41,7 @@ printf '\177ELF\0\0' > "$out/corpus/foreign"
 for release in A B; do
 	printf '%s\nenv unit=ns page_size=4096 release=%s build=1\n' "$head" "$release"
 	for i in 0 1 2 3 4 5; do
-		echo "sample scenario=a proc=$i cycle=$i pages=4 calls=1 protect=${i}0" \
+		echo "sample scenario=a proc=$i cycle=$i pages=4 calls=1 protect=1$i" \
 			"protect_insn_k=4 restore=7 touch=5 touch_faults=$i"
 	done
 	printf 'end samples=6\n'

@@ -96,13 +96,15 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 	const unsigned char *cut = memchr(data, 0, size);
 	size_t n = cut ? (size_t)(cut - data) : size;
 	char path[2][32];
-	char *names[] = { path[0], path[1] };
+	char *names[2];
 	const struct mp_opts opts = { .threshold = 5, .seed = 1, .file = names, .nfiles = 2 };
 	struct mp_versus v;
 	struct mp_err err;
 	int a = file(path[0], data, n);
 	int b = cut ? file(path[1], cut + 1, size - n - 1) : file(path[1], data, n);
 
+	names[0] = path[0];
+	names[1] = path[1];
 	memset(&err, 0xff, sizeof(err));
 	if (!mp_versus_begin(&v, &opts, &err)) {
 		check(&v);

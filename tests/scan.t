@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 dir=$tmp/build/scan/amd64
 
 # record KERNEL PROTECT RESTORE [MORE]: instructions per page, twelve cycles, each
-# restore taking MORE per page than the one before.
+# restore taking MORE per page than the one before. $cc has compiled it.
 record()
 {
 	mkdir -p "$dir"
@@ -22,6 +22,7 @@ record()
 		echo 'env unit=insn'
 		echo 'env clock_step_ns=1'
 		echo "env release=$1"
+		echo "env kernel=\"Linux version $1 (a@b) ($cc, GNU ld 2.44) #1\""
 		echo 'env arch=x86_64'
 		echo 'env page_size=4096'
 		echo 'env model="a model"'
@@ -49,16 +50,20 @@ if [ ! -x build/mprotect_perf ]; then
 fi
 mkdir -p "$tmp/build"
 cp build/mprotect_perf "$tmp/build/"
+cc="x86_64-linux-gnu-gcc-14 (Debian 14.2.0-19) 14.2.0"
 record 6.12 150 200
 record 6.16 150 203
 record 6.17 300 203
+cc="gcc (GCC) 16.1.0"
 record 7.0 297 100
 
 ok "four kernels" scan "6.12 6.16 6.17 7.0"
 ok "the table is kept" grep -qxF "$(sed -n 1p "$log")" "$dir/table.txt"
 scan "6.12 6.16 6.17 7.0" >"$log" 2>&1
 says "what was measured" "# mprotect_perf -p of a test"
-says "with which packages" "# 6.17: linux-image-6.17 6.17-1"
+says "with which packages" "# 6.17: linux-image-6.17 6.17-1, gcc-14 14.2.0"
+says "that it is another compiler" \
+	"7.0-1, gcc 16.1.0  <- another compiler than before"
 says "a line of figures" \
 	"shared-dirty.protect         150.0     150.0     300.0     297.0"
 says "a line of steps" "=   +100.0%     -1.0%"

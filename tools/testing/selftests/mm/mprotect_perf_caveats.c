@@ -52,7 +52,7 @@ static void put_builds(FILE *f, const struct mp_compare *c)
 	}
 	if (mp_boot_fact(c->boot[0], "release") &&
 	    same_build(c->boot[0], first_boot(c, c->nkernels - 1)))
-		fprintf(f, "base and head are the same build of %.60s: what differs is noise\n",
+		fprintf(f, "base and head are the same build of %.60s: the kernel is not what differs\n",
 			fact(c->boot[0], "release"));
 }
 

@@ -101,14 +101,26 @@ const char *mp_table_row_name(const struct mp_row *row, char buf[MP_ROW_NAME_LEN
 	return buf;
 }
 
+static void put_fact(FILE *f, const struct mp_boot *b, const char *key)
+{
+	const char *value = mp_boot_fact(b, key);
+
+	if (value)
+		fprintf(f, " %s", value);
+}
+
 void mp_table_kernels(FILE *f, const struct mp_compare *c)
 {
 	fprintf(f, "kernels:\n");
 	for (size_t k = 0; k < c->nkernels; k++) {
-		fprintf(f, "  %s  %s\n", c->kernel[k].name, c->kernel[k].build);
+		fprintf(f, "  %s\n", c->kernel[k].name);
 		for (size_t i = 0; i < c->nboots; i++) {
-			if (c->of[i] == k)
-				fprintf(f, "    %s\n", c->boot[i]->name);
+			if (c->of[i] != k)
+				continue;
+			fprintf(f, "    %s:", c->boot[i]->name);
+			put_fact(f, c->boot[i], "release");
+			put_fact(f, c->boot[i], "build");
+			fputc('\n', f);
 		}
 	}
 }
