@@ -95,7 +95,7 @@ inject 'timerfd fails' 1 \
 inject 'poll() is interrupted' 0 \
 	'^ok .*one-page\.return$' "$one" -e inject=poll:error=EINTR:when=1
 inject 'pinning fails' 1 \
-	'^not ok .*one-page\.return #  in phase set-up: cannot pin to CPU' \
+	'^not ok .*one-page\.return #  cannot pin to CPU' \
 	"$one" -e inject=sched_setaffinity:error=EINVAL
 inject 'smaps cannot be opened' 0 \
 	'^ok .*one-page\.state # SKIP /proc/self/smaps: Permission denied' \

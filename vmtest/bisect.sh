@@ -41,6 +41,7 @@ die()
 # cannot WHAT: nothing is known of this commit.
 cannot()
 {
+	[ -z "$good" ] || die "$commit: $*: cannot be the good one"
 	echo "bisect: $commit: $*: skipped" >&2
 	exit 125
 }

@@ -31,6 +31,7 @@ enum mp_figure {
  * @boots: how many have this row; with 0 the rest is 0
  * @processes: of all boots
  * @samples: cycles of all boots
+ * @unsupported: boots on whose floor too few processes agree
  * @stride: largest of the boots: 1, or one cycle of so many was looked at
  * @figure: mean over the boots. Of a boot: mp_stats_of_groups()'s floor and
  *          median, and the mean of the processes' means
@@ -45,6 +46,7 @@ enum mp_figure {
  */
 struct mp_column {
 	size_t boots;
+	size_t unsupported;
 	size_t processes;
 	uint64_t samples;
 	uint64_t stride;

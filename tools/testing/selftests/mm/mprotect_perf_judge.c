@@ -5,6 +5,7 @@
  */
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,9 @@
 #define LEAST_PROCESSES 5
 #define LEAST_SAMPLES 100
 
+/* of the floor: processes that agree on it */
+#define TOLERANCE 0.005
+
 /* With fewer boots Student's t is so wide that the plain spread says more. */
 #define T_BOOTS 3
 
@@ -37,6 +41,7 @@ struct share {
 	double figure[MP_FIGURES];
 	double without_first[MP_FIGURES];
 	double error[MP_JUDGED];
+	bool alone;		/* no other process has the floor of the run */
 };
 
 /* Floor, median and mean of the processes of @w from the @skip-th on. */
@@ -73,6 +78,29 @@ static double relative_error(double *v, size_t n)
 	return st.mean > 0 ? st.sd / st.mean : 0;
 }
 
+/* 1: too few processes agree on the floor; -1: no memory */
+static int unsupported(const struct mp_group *g, size_t n, double floor)
+{
+	size_t most = 1;
+	double *floors, *v;
+	int ret;
+
+	for (size_t i = 0; i < n; i++)
+		most = g[i].n > most ? g[i].n : most;
+	floors = malloc((n + most) * sizeof(*floors));
+	if (!floors)
+		return -1;
+	v = floors + n;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(v, g[i].v, g[i].n * sizeof(*v));
+		mp_stats_sort(v, g[i].n);
+		floors[i] = mp_stats_floor(v, g[i].n);
+	}
+	ret = !mp_stats_support(floors, n, floor, TOLERANCE);
+	free(floors);
+	return ret;
+}
+
 static size_t replicates(const struct mp_group *g, size_t ngroups)
 {
 	size_t samples = 1;
@@ -89,11 +117,15 @@ static int boot_share(const struct mp_workload *w, int phase, uint64_t seed, str
 	struct mp_group *g = malloc(w->nprocess * sizeof(*g));
 	double *v = malloc(2 * REPLICATES * sizeof(*v));
 	size_t n, runs;
-	int ret = -1;
+	int ret = -1, alone;
 
 	if (!g || !v || boot_figures(w, phase, 1, g, &n, sh->without_first) ||
 	    boot_figures(w, phase, 0, g, &n, sh->figure))
 		goto out;
+	alone = unsupported(g, n, sh->figure[MP_FLOOR] * w->pages);
+	if (alone < 0)
+		goto out;
+	sh->alone = alone;
 	runs = replicates(g, n);
 	if (mp_stats_bootstrap(g, n, seed, v, v + runs, runs))
 		goto out;
@@ -164,6 +196,8 @@ static void merge_shares(const struct share *sh, size_t n, struct mp_column *col
 			col->error[f] += sh[i].error[f] * sh[i].error[f] / (n * n);
 		}
 	}
+	for (size_t i = 0; i < n; i++)
+		col->unsupported += sh[i].alone;
 	for (int f = 0; f < MP_JUDGED; f++)
 		col->error[f] = sqrt(col->error[f]);
 }
@@ -258,15 +292,21 @@ static enum mp_verdict inconclusive(struct mp_step *s, const char *why)
 	return MP_INCONCLUSIVE;
 }
 
-static int too_few(const struct mp_compare *c, const struct mp_column *col, struct mp_step *s)
+static int too_few(const struct mp_compare *c, const struct mp_column *col, const char *name,
+		   struct mp_step *s)
 {
-	if (is_exact(c) ||
-	    (col->processes >= LEAST_PROCESSES * col->boots &&
-	     col->samples >= LEAST_SAMPLES * col->boots))
+	if (is_exact(c))
 		return 0;
-	mp_error(&s->why, "only %llu cycles of %zu processes in %zu boots; a boot needs %d of %d",
-		 (unsigned long long)col->samples, col->processes, col->boots, LEAST_SAMPLES,
-		 LEAST_PROCESSES);
+	if (col->processes < LEAST_PROCESSES * col->boots ||
+	    col->samples < LEAST_SAMPLES * col->boots)
+		mp_error(&s->why,
+			 "only %llu cycles of %zu processes in %zu boots; a boot needs %d of %d",
+			 (unsigned long long)col->samples, col->processes, col->boots,
+			 LEAST_SAMPLES, LEAST_PROCESSES);
+	else if (col->unsupported)
+		mp_error(&s->why, "few processes agree on the floor of %s: a busy machine?", name);
+	else
+		return 0;
 	return 1;
 }
 
@@ -316,7 +356,7 @@ void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,
 	s->between = 100 * between;
 	if (!(from->figure[MP_FLOOR] > 0 && to->figure[MP_FLOOR] > 0))
 		s->verdict = inconclusive(s, "a figure is 0");
-	else if (too_few(c, from, s) || too_few(c, to, s))
+	else if (too_few(c, from, "the base", s) || too_few(c, to, "the head", s))
 		s->verdict = MP_INCONCLUSIVE;
 	else
 		s->verdict = verdict(threshold, s);

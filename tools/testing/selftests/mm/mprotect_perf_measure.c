@@ -320,8 +320,6 @@ static int pin(int cpu, struct mp_err *err)
 {
 	cpu_set_t set;
 
-	if (cpu < 0)
-		return 0;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
@@ -338,8 +336,6 @@ static int child(void *arg, int out, struct mp_note *note)
 	struct mp_map map;
 	int ret;
 
-	if (pin(job->cpu, &note->err))
-		return -1;
 	/* both need what mp_eyes_open() gives up */
 	if (job->cycles)
 		mp_counters_open(&no_counters);
@@ -352,6 +348,26 @@ static int child(void *arg, int out, struct mp_note *note)
 		ret = mp_check_cycle(&map, &eyes, &sh->report, &note->now, &note->err);
 	mp_map_close(&map);
 	mp_eyes_close(&eyes);
+	return ret;
+}
+
+/*
+ * The parent goes to the CPU before the child is made: a child that has begun
+ * elsewhere has two CPUs in its mm's cpumask for as long as it lives, and each
+ * TLB flush then looks at both.
+ */
+static int run_pinned(const struct mp_job *job, const struct mp_child *c, void **data,
+		      size_t *len, struct mp_err *err)
+{
+	cpu_set_t before;
+	int ret;
+
+	if (job->cpu < 0 || sched_getaffinity(0, sizeof(before), &before))
+		return mp_child_run(c, data, len, err);
+	if (pin(job->cpu, err))
+		return -1;
+	ret = mp_child_run(c, data, len, err);
+	sched_setaffinity(0, sizeof(before), &before);
 	return ret;
 }
 
@@ -369,7 +385,7 @@ int mp_measure_run(const struct mp_job *job, struct mp_result *res, struct mp_er
 	*res = (struct mp_result){ .n = 0 };
 	if (!sh)
 		return -1;
-	ret = mp_child_run(&c, &data, &len, err);
+	ret = run_pinned(job, &c, &data, &len, err);
 	res->report = sh->report;
 	mp_note_free(sh, sizeof(*sh));
 	if (!ret && len % sizeof(*res->sample))

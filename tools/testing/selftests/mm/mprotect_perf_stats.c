@@ -152,10 +152,18 @@ static int differ(double a, double b, double tolerance)
 	return !(fabs(a - b) <= tolerance * fabs(b));
 }
 
+size_t mp_stats_support(const double *floor, size_t n, double whole, double tolerance)
+{
+	size_t support = 0;
+
+	for (size_t i = 0; i < n; i++)
+		support += !differ(floor[i], whole, tolerance);
+	return support < SETTLED_SUPPORT || support * SETTLED_SHARE < n ? 0 : support;
+}
+
 enum mp_settled mp_stats_settled(const double *floor, size_t n, double tolerance)
 {
 	enum mp_settled ret = MP_SETTLED;
-	size_t support = 0;
 	double *scratch;
 	double whole;
 
@@ -165,9 +173,7 @@ enum mp_settled mp_stats_settled(const double *floor, size_t n, double tolerance
 	if (!scratch)
 		return MP_TOO_FEW;	/* go on: that is never wrong */
 	whole = run_floor(floor, n, scratch);
-	for (size_t i = 0; i < n; i++)
-		support += !differ(floor[i], whole, tolerance);
-	if (support < SETTLED_SUPPORT || support * SETTLED_SHARE < n)
+	if (!mp_stats_support(floor, n, whole, tolerance))
 		ret = MP_UNSUPPORTED;
 	else if (differ(run_floor(floor, n - 1, scratch), whole, tolerance) ||
 		 differ(run_floor(floor, n - 2, scratch), whole, tolerance))

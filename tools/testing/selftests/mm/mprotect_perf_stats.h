@@ -140,6 +140,21 @@ enum mp_settled {
 };
 
 /**
+ * mp_stats_support() - how many processes agree on the floor of a run
+ * @floor: floors of the processes
+ * @n: how many
+ * @whole: the floor of the run
+ * @tolerance: what counts as the same, as a part of the floor: 0.005
+ *
+ * A process that was disturbed from beginning to end has a floor of its own,
+ * one that was not has that of the others. Where no three agree, and no sixth,
+ * none may have been left alone.
+ *
+ * Return: how many; 0 when that is too few.
+ */
+size_t mp_stats_support(const double *floor, size_t n, double whole, double tolerance);
+
+/**
  * mp_stats_settled() - has the floor of a run stopped moving
  * @floor: floors of the processes, in the order in which they ran
  * @n: how many
