@@ -92,9 +92,9 @@ figures()
 # compiler RECORD: "gcc-14 14.2.0", from the kernel's own /proc/version.
 compiler()
 {
-	_version='[0-9]+\.[0-9]+\.[0-9]+'
+	_ver='[0-9]+\.[0-9]+\.[0-9]+'
 	sed -nE '/^env kernel=/{
-		s/.*[( ]([a-z0-9_]+-)*((gcc|clang)(-[0-9]+)?) \(?.*[ )]('"$_version"')[,) ].*/\2 \5/p
+		s/.*[( ]([a-z0-9_]+-)*((gcc|clang)(-[0-9]+)?) \(?.*[ )]('"$_ver"')[,) ].*/\2 \5/p
 	}' "$1" | head -n 1
 }
 
