@@ -90,7 +90,7 @@ fuzz()
 }
 
 echo 1..4
-fuzz record 60000 reader "$mm"/mprotect_perf_record*.c
+fuzz record 60000 reader "$mm"/mprotect_perf_record*.c "$mm/mprotect_perf_new_file.c"
 parts='versus new_file table tsv summary caveats gate run plot compare judge boot stats'
 # shellcheck disable=SC2046,SC2086 # names without blanks
 fuzz compare 20000 comparison "$mm"/mprotect_perf_record*.c \

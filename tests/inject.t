@@ -124,4 +124,8 @@ inject 'the samples cannot be written to the parent' 1 \
 inject 'capabilities cannot be read' 0 \
 	'^ok .*one-page\.kpageflags # SKIP no CAP_SYS_ADMIN' \
 	"$one" -e inject=capget:error=EPERM
+inject 'the record cannot be synced' 1 \
+	'^mprotect_perf: .*a\.rec: cannot write: Input/output error' \
+	"$one -p --procs 1 --cycles 2 -o $tmp/a.rec" -e inject=fsync:error=EIO
+ok 'and none is left behind' sh -c '! ls "$1"/a.rec* 2>/dev/null' sh "$tmp"
 done_testing

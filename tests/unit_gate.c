@@ -3,6 +3,7 @@
  * Unit tests of the verdict of a run: rows made up here, against limits and
  * against a record that is written here.
  *
+ * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_gate.c mprotect_perf_run.c mprotect_perf_measure.c
  * Sources: mprotect_perf_check.c mprotect_perf_check_state.c mprotect_perf_probe.c
  * Sources: mprotect_perf_child.c mprotect_perf_scenario.c mprotect_perf_state.c

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_record.c mprotect_perf_record_read.c mprotect_perf_record_line.c
  *
  * The record file: what is written is read back the same, and whatever a

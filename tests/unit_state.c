@@ -259,7 +259,7 @@ static bool in_maps(FILE *maps, const struct mp_vma *vma)
 /* A directory is RELEASE-ARCH-PAGESIZE. */
 static void test_fixture(const char *dir)
 {
-	const long kb = atol(strrchr(dir, '-') + 1) / 1024;
+	const long kb = strtol(strrchr(dir, '-') + 1, NULL, 10) / 1024;
 	FILE *smaps = open_fixture(dir, "smaps"), *maps = open_fixture(dir, "maps");
 	struct area area[16] = { 0 };
 	int n = 0, r, bad = 0, anon_huge = 0, shmem_pmd = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_table.c mprotect_perf_tsv.c mprotect_perf_summary.c
  * Sources: mprotect_perf_caveats.c mprotect_perf_gate.c mprotect_perf_run.c
  * Sources: mprotect_perf_plot.c mprotect_perf_compare.c mprotect_perf_judge.c

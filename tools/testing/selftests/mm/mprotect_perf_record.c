@@ -11,16 +11,13 @@
  * parent that holds the record could flush the same lines again at its exit.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "mprotect_perf_new_file.h"
 #include "mprotect_perf_record.h"
-
-#define TMP_TRIES 100
 
 const char *const mp_counter_name[MP_COUNTERS] = {
 	[MP_FAULTS]	= "faults",
@@ -40,9 +37,7 @@ const char *const mp_phase_name[MP_PHASES] = {
 };
 
 struct mp_record_writer {
-	int fd;
-	char *path;
-	char *tmp;		/* NULL once the file has its name */
+	struct mp_new_file file;
 	bool failed;
 	struct mp_err err;	/* the first thing that went wrong */
 	struct mp_err later;	/* what followed from it; nobody asks */
@@ -74,12 +69,12 @@ static void flush(struct mp_record_writer *w)
 	size_t done = 0;
 
 	while (done < w->used && !w->failed) {
-		ssize_t n = write(w->fd, w->buf + done, w->used - done);
+		ssize_t n = write(w->file.fd, w->buf + done, w->used - done);
 
 		if (n > 0)
 			done += n;
 		else if (n < 0 && errno != EINTR)
-			mp_error(failure(w), "%s: cannot write: %s", w->path, strerror(errno));
+			mp_error(failure(w), "%s: cannot write: %s", w->file.path, strerror(errno));
 	}
 	w->used = 0;
 }
@@ -92,50 +87,16 @@ static void put(struct mp_record_writer *w, const char *line, size_t len)
 	w->used += len;
 }
 
-/* A file of our own in the directory of the final one, so that link works. */
-static int open_tmp(struct mp_record_writer *w, struct mp_err *err)
-{
-	for (int i = 0; i < TMP_TRIES; i++) {
-		if (asprintf(&w->tmp, "%s.%ld-%d.tmp", w->path, (long)getpid(), i) < 0) {
-			w->tmp = NULL;
-			return mp_error(err, "%s: out of memory", w->path);
-		}
-		w->fd = open(w->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (w->fd >= 0)
-			return 0;
-		free(w->tmp);
-		w->tmp = NULL;
-		if (errno != EEXIST)
-			break;
-	}
-	return mp_error(err, "%s: cannot create: %s; give a directory that can be written to",
-			w->path, strerror(errno));
-}
-
 struct mp_record_writer *mp_record_create(const char *path, struct mp_err *err)
 {
-	struct mp_record_writer *w;
+	struct mp_record_writer *w = calloc(1, sizeof(*w));
 	char head[64];
-	struct stat st;
 
-	/* Known now or in ten minutes; finish asks again, without a race. */
-	if (!lstat(path, &st)) {
-		mp_error(err, "%s: exists already; remove it or choose another name", path);
-		return NULL;
-	}
-	w = calloc(1, sizeof(*w));
 	if (!w) {
 		mp_error(err, "%s: out of memory", path);
 		return NULL;
 	}
-	w->fd = -1;
-	w->path = strdup(path);
-	if (!w->path) {
-		mp_error(err, "%s: out of memory", path);
-		mp_record_abandon(w);
-		return NULL;
-	}
-	if (open_tmp(w, err)) {
+	if (mp_new_file_open(&w->file, path, err)) {
 		mp_record_abandon(w);
 		return NULL;
 	}
@@ -178,9 +139,9 @@ void mp_record_env(struct mp_record_writer *w, const char *key, const char *valu
 	size_t most = strlen("env =\"\"\n") + key_len + 4 * strlen(value) + 1;
 
 	if (w->samples)
-		mp_error(failure(w), "%s: env %.32s comes after a sample", w->path, key);
+		mp_error(failure(w), "%s: env %.32s comes after a sample", w->file.path, key);
 	if (key_len > MP_KEY_MAX || most > sizeof(w->buf))
-		mp_error(failure(w), "%s: env %.32s is too long for a line", w->path, key);
+		mp_error(failure(w), "%s: env %.32s is too long for a line", w->file.path, key);
 	if (w->failed)
 		return;
 	if (most > sizeof(w->buf) - w->used)
@@ -197,7 +158,7 @@ void mp_record_sample(struct mp_record_writer *w, const struct mp_sample *s)
 	int n;
 
 	if (!mp_record_is_name(s->scenario)) {
-		mp_error(failure(w), "%s: a sample without a proper scenario name", w->path);
+		mp_error(failure(w), "%s: a sample without a proper scenario name", w->file.path);
 		return;
 	}
 	n = sprintf(line, "sample scenario=%s proc=%u cycle=%u pages=%llu calls=%llu",
@@ -224,44 +185,20 @@ void mp_record_sample(struct mp_record_writer *w, const struct mp_sample *s)
 static void read_back(struct mp_record_writer *w)
 {
 	static const struct mp_record_ops nothing;
+	int fd = dup(w->file.fd);	/* the stream closes its own */
+	FILE *f = fd < 0 || lseek(fd, 0, SEEK_SET) < 0 ? NULL : fdopen(fd, "r");
 	struct mp_err *err;
-	FILE *f;
 
-	if (lseek(w->fd, 0, SEEK_SET) < 0) {
-		mp_error(failure(w), "%s: cannot read back: %s", w->path, strerror(errno));
-		return;
-	}
-	f = fdopen(w->fd, "r");
 	if (!f) {
-		mp_error(failure(w), "%s: cannot read back: %s", w->path, strerror(errno));
+		mp_error(failure(w), "%s: cannot read back: %s", w->file.path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
 	err = failure(w);
-	if (!mp_record_read_stream(f, w->path, &nothing, NULL, err))
+	if (!mp_record_read_stream(f, w->file.path, &nothing, NULL, err))
 		w->failed = false;
 	fclose(f);
-	w->fd = -1;
-}
-
-/*
- * rename(2) would replace a file that appeared meanwhile. Where a filesystem
- * cannot rename without replacing, it can usually link.
- */
-static void publish(struct mp_record_writer *w)
-{
-	if (!renameat2(AT_FDCWD, w->tmp, AT_FDCWD, w->path, RENAME_NOREPLACE)) {
-		free(w->tmp);
-		w->tmp = NULL;
-		return;
-	}
-	if (errno == EINVAL && !link(w->tmp, w->path))
-		return;
-	if (errno == EEXIST)
-		mp_error(failure(w), "%s: exists already; remove it or choose another name",
-			 w->path);
-	else
-		mp_error(failure(w), "%s: cannot give the record its name: %s", w->path,
-			 strerror(errno));
 }
 
 int mp_record_finish(struct mp_record_writer *w, struct mp_err *err)
@@ -272,13 +209,10 @@ int mp_record_finish(struct mp_record_writer *w, struct mp_err *err)
 	ret = sprintf(tail, "end samples=%llu\n", (unsigned long long)w->samples);
 	put(w, tail, ret);
 	flush(w);
-	/* Some filesystems have nothing to sync to, and say EINVAL. */
-	if (!w->failed && fsync(w->fd) && errno != EINVAL)
-		mp_error(failure(w), "%s: cannot write: %s", w->path, strerror(errno));
 	if (!w->failed)
 		read_back(w);
-	if (!w->failed)
-		publish(w);
+	if (!w->failed && mp_new_file_publish(&w->file, &w->err))
+		w->failed = true;
 	ret = w->failed ? -1 : 0;
 	if (ret)
 		*err = w->err;
@@ -290,12 +224,6 @@ void mp_record_abandon(struct mp_record_writer *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0)
-		close(w->fd);
-	if (w->tmp) {
-		unlink(w->tmp);
-		free(w->tmp);
-	}
-	free(w->path);
+	mp_new_file_close(&w->file);
 	free(w);
 }
