@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	CPU_ZERO(&set);
-	CPU_SET(atoi(argv[1]), &set);
+	CPU_SET(strtoul(argv[1], NULL, 10), &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die("sched_setaffinity");
 	total = mmap(NULL, sizeof(*total), PROT_READ | PROT_WRITE,

@@ -134,7 +134,9 @@ static char *read_line(const char *path)
 
 static void let_kernel_rest(void)
 {
-	struct timespec left = { .tv_sec = atoi(read_line("/vmtest/settle")) };
+	struct timespec left = {
+		.tv_sec = strtol(read_line("/vmtest/settle"), NULL, 10),
+	};
 
 	while (nanosleep(&left, &left) && errno == EINTR)
 		;
