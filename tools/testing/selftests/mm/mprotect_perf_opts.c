@@ -352,7 +352,7 @@ int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err)
 	int opt, index;
 
 	*o = (struct mp_opts){ .select = ~0ULL, .time = 5, .threshold = 5, .seed = 1,
-			       .warmup = 10, .timeout = 60, .cpu = -1 };
+			       .warmup = 3, .timeout = 60, .cpu = -1 };
 	/* Also what is wrong with the other options is told in its exit status. */
 	for (index = 1; index < argc; index++)
 		o->bisect |= !strcmp(argv[index], "--bisect");

@@ -23,7 +23,7 @@ const char *mp_opts_help(void)
 	"      --procs N           N processes of each scenario, however long it takes\n"
 	"      --warmup-procs N    processes before them (default 0)\n"
 	"      --cycles N          cycles of a process (default: a part of the time)\n"
-	"      --warmup N          cycles before them (default 10)\n"
+	"      --warmup N          cycles before them (default 3)\n"
 	"      --protocol lin      the v6.17 report's: 3 warm-up and 15 measured processes of\n"
 	"                          1000 cycles; the mean of each process, its cv, without the first\n"
 	"      --seed N            of the order of the scenarios (default 1)\n"
