@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sources: mprotect_perf_boot.c mprotect_perf_stats.c mprotect_perf_record.c
+ * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_record_read.c mprotect_perf_record_line.c
  *
  * Which estimate of a cost repeats best? Takes the records of several runs of
