@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Sources: mprotect_perf_record_order.c mprotect_perf_rate.c
  * Sources: mprotect_perf_boot.c mprotect_perf_stats.c mprotect_perf_record.c
  * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_record_read.c mprotect_perf_record_line.c

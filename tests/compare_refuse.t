@@ -52,6 +52,11 @@ record x.rec "$facts release=6.17" shared-dirty:1024:53:8
 refused 'shared-dirty: pages=16384 calls=1 in a.rec, 1024, 1 in x.rec' a.rec x.rec
 refused 'pages=16384 calls=1 in a.rec, 1024, 1 in x.rec' a.rec b.rec x.rec
 
+record x.rec "$facts release=6.17" shared-dirty:16384:53:8:0:2
+refused 'shared-dirty: pages=16384 calls=1 tasks=1 in a.rec, 16384, 1, 2 in x.rec' a.rec x.rec
+record x.rec "$facts release=6.17" shared-dirty:1024:53:8 shared-dirty:4:53:8
+refused 'shared-dirty: pages=16384 calls=1 in a.rec, 1024, 1 in x.rec' a.rec x.rec
+
 # Files that are no record, or not a whole one.
 sed '$d' b.rec >x.rec
 refused "x.rec:102: cut off: line 102 is the last, no 'end' line" a.rec x.rec
@@ -61,6 +66,11 @@ cat b.rec b.rec >x.rec
 refused 'x.rec:104: ' a.rec x.rec
 sed '5{p}' b.rec >x.rec
 refused 'x.rec:6: shared-dirty proc=0 cycle=2 after cycle 2: twice, or disorder' a.rec x.rec
+record tasks.rec "$facts release=6.17" shared-dirty:16384:53:8:0:2
+sed '/task=1 /{p;q}' tasks.rec >x.rec
+refused 'x.rec:24: shared-dirty proc=0 task=1 cycle=0 after cycle 0: twice' a.rec x.rec
+sed 's/task=1/task=2/' tasks.rec >x.rec
+refused 'x.rec:23: task=2 of tasks=2 of shared-dirty' a.rec x.rec
 sed '1s/1/2/' b.rec >x.rec
 refused 'x.rec:1: ' a.rec x.rec
 sed '2s/unit=ns//;2s/  / /' b.rec >x.rec
@@ -102,7 +112,7 @@ for option in '-o x' '--time 3' '--procs 3' '--warmup-procs 3' '--cycles 3' '--w
 	wrong 'has no effect with -c' -c a.rec b.rec $option
 done
 wrong "--tsv has no effect without -c" --tsv x.tsv
-wrong "--plot has no effect without -c" -p --plot x.png
+wrong "--plot has no effect without -p or -c" --plot x.png
 wrong "--threshold has no effect without -p or -c" --threshold 3
 wrong "--seed has no effect without -p or -c" --seed 3
 wrong "'a.rec' is not an option" a.rec b.rec

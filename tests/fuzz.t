@@ -47,6 +47,18 @@ for release in A B; do
 	printf 'end samples=6\n'
 	[ $release = B ] || printf '\0'
 done > "$out/corpus/two"
+for release in A B; do
+	printf '%s\nenv unit=ns page_size=4096 release=%s build=1\n' "$head" "$release"
+	for i in 0 1 2 3; do
+		echo "sample scenario=a proc=0 cycle=$i pages=1$i calls=1 protect=${i}1 touch=5"
+		echo "sample scenario=a proc=0 cycle=$i pages=4 calls=2 tasks=2 task=0" \
+			"start=1${i}7 protect=3 restore=4"
+		echo "sample scenario=a proc=0 cycle=$i pages=4 calls=2 tasks=2 task=1" \
+			"start=1${i}9 protect=3 restore=4"
+	done | sed 's/=01/=1/'
+	printf 'end samples=12\n'
+	[ $release = B ] || printf '\0'
+done > "$out/corpus/variants"
 cat > "$out/words" << 'EOF'
 "sample "
 "env "
@@ -56,6 +68,9 @@ cat > "$out/words" << 'EOF'
 " cycle="
 " pages="
 " calls="
+" tasks="
+" task="
+" start="
 " protect="
 "\\x22"
 "18446744073709551615"
@@ -91,7 +106,8 @@ fuzz()
 
 echo 1..4
 fuzz record 60000 reader "$mm"/mprotect_perf_record*.c "$mm/mprotect_perf_new_file.c"
-parts='versus new_file table tsv summary caveats gate run plot compare judge boot stats'
+parts='versus new_file table tsv summary caveats gate run plot plot_curve compare rows column'
+parts="$parts judge boot stats rate curve fit"
 # shellcheck disable=SC2046,SC2086 # names without blanks
 fuzz compare 20000 comparison "$mm"/mprotect_perf_record*.c \
 	$(printf "$mm/mprotect_perf_%s.c " $parts)

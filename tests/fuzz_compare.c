@@ -88,6 +88,7 @@ static void check(const struct mp_versus *v)
 		must_be_text(line);
 		must(!strchr(line, '\n'));
 	}
+	must(v->c.ntests > 0 && v->c.ntests <= v->c.nrows);
 	must(mp_versus_bisect(v) >= 0);
 }
 

@@ -32,6 +32,7 @@ static int see_sample(void *ctx, const struct mp_sample *s, struct mp_err *err)
 	(void)err;
 	must(mp_record_is_name(s->scenario));
 	must(s->pages > 0 && s->calls > 0 && s->proc < MP_PROC_MAX);
+	must(s->task < s->tasks && s->tasks <= MP_TASK_MAX);
 	++*samples;
 	return 0;
 }

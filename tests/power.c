@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Sources: mprotect_perf_record_order.c mprotect_perf_rate.c mprotect_perf_column.c
+ * Sources: mprotect_perf_rows.c
  * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_compare.c mprotect_perf_judge.c mprotect_perf_boot.c
  * Sources: mprotect_perf_stats.c mprotect_perf_record_read.c mprotect_perf_record_line.c

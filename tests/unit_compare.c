@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Sources: mprotect_perf_record_order.c mprotect_perf_rate.c mprotect_perf_column.c
+ * Sources: mprotect_perf_rows.c
  * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_compare.c mprotect_perf_judge.c mprotect_perf_boot.c
  * Sources: mprotect_perf_stats.c mprotect_perf_record_read.c mprotect_perf_record_line.c
@@ -12,121 +14,8 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 
-#include "mprotect_perf_compare.h"
 #include "unit.h"
-
-/* One scenario of a made-up record; times of a whole phase. */
-struct load {
-	const char *name;
-	unsigned int pages;
-	unsigned int procs, cycles;
-	double protect, restore, touch;	/* 0: no such phase */
-	double noise;			/* 0.001: most cycles within 0.1 % */
-};
-
-/*
- * Samples around a cost: processes 0.05 % below, at and above it, cycles in a
- * pattern of -2 -1 0 1 2 parts of the noise. Both sum up to nothing over 15
- * processes of a multiple of 5 cycles, so that the mean is the cost.
- */
-static unsigned long long around(double cost, double noise, unsigned int p, unsigned int i)
-{
-	double process = 1 + 0.0005 * ((int)(p % 3) - 1);
-
-	return cost * process * (1 + noise * ((int)(i * 7 % 5) - 2)) + 0.5;
-}
-
-static void put_load(FILE *f, const struct load *l)
-{
-	for (unsigned int p = 0; p < l->procs; p++) {
-		for (unsigned int i = 0; i < l->cycles; i++) {
-			fprintf(f, "sample scenario=%s proc=%u cycle=%u pages=%u calls=1", l->name,
-				p, i, l->pages);
-			if (l->protect)
-				fprintf(f, " protect=%llu protect_faults=2 protect_csw=%u",
-					around(l->protect, l->noise, p, i), i % 2);
-			if (l->restore)
-				fprintf(f, " restore=%llu", around(l->restore, l->noise, p, i));
-			if (l->touch)
-				fprintf(f, " touch=%llu", around(l->touch, l->noise, p, i));
-			fputc('\n', f);
-		}
-	}
-}
-
-static struct mp_boot *read_text(const char *text, size_t size, const char *name)
-{
-	struct mp_boot *b;
-	struct mp_err err;
-	FILE *f = fmemopen((void *)text, size, "r");
-
-	b = mp_boot_read_stream(f, name, &err);
-	fclose(f);
-	if (!b)
-		ok(0, "record %s: %s", name, err.text);
-	return b;
-}
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-#define FACTS "unit=ns page_size=4096 arch=x86_64 model=EPYC clocksource=tsc"
-
-static struct mp_boot *make(const char *name, const char *env, const struct load *l, size_t n)
-{
-	unsigned long long samples = 0;
-	struct mp_boot *b;
-	char *text;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-
-	fprintf(f, "mprotect_perf-record 1\nenv %s\n", env);
-	for (size_t i = 0; i < n; i++) {
-		put_load(f, &l[i]);
-		samples += l[i].procs * l[i].cycles;
-	}
-	fprintf(f, "end samples=%llu\n", samples);
-	fclose(f);
-	b = read_text(text, size, name);
-	free(text);
-	return b;
-}
-
-#define ENV_A FACTS " release=A build=#1"
-#define ENV_B FACTS " release=B build=#1"
-
-static void add(struct mp_compare *c, struct mp_boot *b, const char *label)
-{
-	struct mp_err err = { "" };
-
-	if (mp_compare_add(c, b, label, &err))
-		ok(0, "added: %s", err.text);
-}
-
-static void judge(struct mp_compare *c, double threshold)
-{
-	struct mp_err err = { "" };
-
-	if (mp_compare_judge(c, threshold, 1, &err))
-		ok(0, "judged: %s", err.text);
-}
-
-static const struct mp_row *row(const struct mp_compare *c, const char *name, int phase)
-{
-	for (size_t i = 0; i < c->nrows; i++) {
-		if (!strcmp(c->row[i].scenario, name) && (int)c->row[i].phase == phase)
-			return &c->row[i];
-	}
-	ok(0, "%s %s is there", name, mp_phase_name[phase]);
-	exit(1);
-}
-
-static void is_verdict(const struct mp_step *s, enum mp_verdict want, const char *what)
-{
-	if (!is_str(mp_verdict_name[s->verdict], mp_verdict_name[want], what))
-		printf("#   floor %+.3f %% (%+.3f to %+.3f), median %+.3f to %+.3f: %s\n",
-		       s->delta[MP_FLOOR], s->interval[MP_FLOOR].low, s->interval[MP_FLOOR].high,
-		       s->interval[MP_MEDIAN].low, s->interval[MP_MEDIAN].high, s->why.text);
-}
+#include "unit_records.h"
 
 /* The base twice, with the head between; means per page of 15 processes. */
 static void aba(struct mp_compare *c, double a1, double b, double a2, double threshold)
@@ -240,6 +129,43 @@ static void test_published_sizes(void)
 		ok(isnan(r->whole.between), "sizes: one boot each, between boots unknown");
 		ok(isnan(r->column[0].drift[MP_MEAN]), "sizes: no drift either");
 	}
+	mp_compare_free(&c);
+}
+
+/* An interval of a factor of 10 either way is none. */
+static void test_wide(void)
+{
+	struct load l = { "s", 100, 1, 3, 1e6, 0, 1e6, 0.4 };
+	struct mp_compare c = { 0 };
+	char text[MP_INTERVAL_LEN];
+	const struct mp_step *s;
+
+	add(&c, make("a", "unit=insn page_size=4096 release=A", &l, 1), NULL);
+	l.protect *= 1.5;
+	add(&c, make("b", "unit=insn page_size=4096 release=B", &l, 1), NULL);
+	judge(&c, 5);
+	s = &row(&c, "s", MP_PROTECT)->whole;
+	is_verdict(s, MP_INCONCLUSIVE, "wide: three noisy cycles");
+	is_str(s->why.text, "too few or too noisy samples to say", "wide: why");
+	ok(isnan(s->interval[MP_FLOOR].low) && isnan(s->interval[MP_FLOOR].high), "wide: no interval");
+	is_str(mp_interval_text(&s->interval[MP_FLOOR], 2, text), "", "wide: nor a word of it");
+	is_near(s->delta[MP_FLOOR], 50, 0.001, "wide: the change is told all the same");
+	is_str(mp_interval_text(&row(&c, "s", MP_TOUCH)->whole.interval[MP_FLOOR], 2, text),
+	       " (+0.00 to +0.00)", "wide: the same count is no accident");
+	mp_compare_free(&c);
+
+	/* Large is not wide. */
+	l = (struct load){ "s", 100, 15, 100, 1e6, 0, 1e6, 0.001 };
+	add(&c, make("a", ENV_A, &l, 1), NULL);
+	l.protect *= 20;
+	l.touch /= 20;
+	add(&c, make("b", ENV_B, &l, 1), NULL);
+	judge(&c, 5);
+	s = &row(&c, "s", MP_PROTECT)->whole;
+	is_verdict(s, MP_REGRESSED, "wide: 20 times as much is no noise");
+	is_between(s->interval[MP_FLOOR].low, 1890, 1900, "wide: and has an interval");
+	is_between(row(&c, "s", MP_TOUCH)->whole.interval[MP_FLOOR].high, -95, -94.9,
+		   "wide: so has a twentieth");
 	mp_compare_free(&c);
 }
 
@@ -702,15 +628,21 @@ static void test_processes(void)
 
 static void test_boot_refusals(void)
 {
-	static const char text[] = "mprotect_perf-record 1\nenv " ENV_A "\n"
-		"sample scenario=s proc=0 cycle=0 pages=10 calls=1 touch=1\n"
-		"sample scenario=s proc=0 cycle=1 pages=11 calls=1 touch=1\nend samples=2\n";
 	struct mp_err err = { "" };
-	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	char *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
 
-	ok(!mp_boot_read_stream(f, "F", &err), "boot: pages that change are refused");
+	fprintf(f, "mprotect_perf-record 1\nenv " ENV_A "\n");
+	for (unsigned int i = 0; i <= MP_BOOT_TASKS / MP_TASK_MAX; i++)
+		fprintf(f, "sample scenario=s proc=%u cycle=0 pages=1 calls=1 tasks=%u\n", i,
+			MP_TASK_MAX);
 	fclose(f);
-	has_str(err.text, "F:4: s: pages=11 calls=1, but pages=10 calls=1 before", "boot: text");
+	f = fmemopen(text, size, "r");
+	ok(!mp_boot_read_stream(f, "F", &err), "boot: one task too many is refused");
+	fclose(f);
+	free(text);
+	has_str(err.text, "F:67: more than 262144 tasks of all processes", "boot: text");
 	ok(!mp_boot_read("/nonexistent", &err), "boot: a file that is not there");
 	has_str(err.text, "/nonexistent: cannot open", "boot: its text");
 }
@@ -720,6 +652,7 @@ int main(void)
 	test_published_small();
 	test_published_large();
 	test_published_sizes();
+	test_wide();
 	test_verdicts();
 	test_disagree();
 	test_control();

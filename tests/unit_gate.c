@@ -3,14 +3,12 @@
  * Unit tests of the verdict of a run: rows made up here, against limits and
  * against a record that is written here.
  *
- * Sources: mprotect_perf_new_file.c
- * Sources: mprotect_perf_gate.c mprotect_perf_run.c mprotect_perf_measure.c
- * Sources: mprotect_perf_check.c mprotect_perf_check_state.c mprotect_perf_probe.c
- * Sources: mprotect_perf_child.c mprotect_perf_scenario.c mprotect_perf_state.c
- * Sources: mprotect_perf_compare.c mprotect_perf_judge.c mprotect_perf_boot.c
+ * Sources: mprotect_perf_gate.c mprotect_perf_run.c mprotect_perf_scenario.c
+ * Sources: mprotect_perf_compare.c mprotect_perf_rows.c mprotect_perf_column.c
+ * Sources: mprotect_perf_judge.c mprotect_perf_boot.c mprotect_perf_rate.c
  * Sources: mprotect_perf_stats.c mprotect_perf_record.c mprotect_perf_record_read.c
- * Sources: mprotect_perf_record_line.c
- * Libraries: -lcap
+ * Sources: mprotect_perf_record_line.c mprotect_perf_record_order.c
+ * Sources: mprotect_perf_new_file.c
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +16,7 @@
 
 #include "unit.h"
 #include "mprotect_perf_gate.h"
+#include "no_measure.h"
 
 #define PROCS 12
 #define CYCLES 40
@@ -48,6 +47,8 @@ static void make_row(struct mp_run_row *row, double floor, uint64_t seed)
 			s->cycle = c;
 			s->pages = PAGES;
 			s->calls = 1;
+			s->tasks = 1;
+			s->start = MP_NOT_TAKEN;
 			s->phase[MP_PROTECT].time = (uint64_t)(floor * PAGES + noise);
 			s->phase[MP_RESTORE].time = (uint64_t)(floor * PAGES + noise);
 		}
@@ -120,6 +121,25 @@ static void write_record(const char *path, const struct mp_boot *facts,
 	is_int(mp_record_finish(w, &err), 0, "a record is written");
 }
 
+/* Append what has the same times a page, as another variant. */
+static void add_variant(struct mp_run_row *row, double floor, uint64_t pages, uint32_t tasks)
+{
+	struct mp_run_row more;
+
+	make_row(&more, floor, 10);
+	row->sample = realloc(row->sample, (row->n + more.n) * sizeof(*row->sample));
+	for (size_t i = 0; i < more.n; i++) {
+		struct mp_sample *s = &more.sample[i];
+
+		for (int k = MP_PROTECT; k <= MP_RESTORE; k++)
+			s->phase[k].time = s->phase[k].time * pages / s->pages;
+		s->pages = pages;
+		s->tasks = tasks;
+		row->sample[row->n++] = *s;
+	}
+	mp_run_free(&more);
+}
+
 static enum mp_verdict against_record(const char *path, const struct mp_boot *facts, double floor,
 				      double max)
 {
@@ -177,6 +197,45 @@ static void test_baseline(void)
 	mp_boot_free(other);
 }
 
+/* A record of several variants: a row is held against its own. */
+static void test_variants(void)
+{
+	char dir[] = "/tmp/unit_gate.XXXXXX", path[64];
+	struct mp_boot *facts = make_facts("ns", "no", "none", "1");
+	struct mp_gate g = { .baseline = path, .threshold = 5, .seed = 1, .facts = facts };
+	struct mp_ruling r[MP_PHASES];
+	struct mp_run_row row;
+	struct mp_err err = { "no error" };
+	unsigned int has;
+
+	if (!ok(mkdtemp(dir) != 0, "a directory"))
+		return;
+	snprintf(path, sizeof(path), "%s/base.rec", dir);
+	make_row(&row, 80, 9);
+	add_variant(&row, 40, 500, 1);
+	add_variant(&row, 20, 1000, 2);
+	write_record(path, facts, &row);
+	mp_run_free(&row);
+
+	is_int(against_record(path, facts, 80, 0), MP_OK, "variants: of 1000 pages");
+	is_int(against_record(path, facts, 40, 0), MP_IMPROVED, "variants: not of 500");
+	make_row(&row, 20, 8);
+	for (size_t i = 0; i < row.n; i++)
+		row.sample[i].tasks = 2;
+	is_int(mp_gate_judge(&g, &row, r, &has, &err), 0, "variants: of two tasks");
+	is_int(r[MP_PROTECT].verdict, MP_OK, "variants: which is its own");
+	for (size_t i = 0; i < row.n; i++)
+		row.sample[i].tasks = 3;
+	is_int(mp_gate_judge(&g, &row, r, &has, &err), -1, "variants: not of three");
+	has_str(err.text, "private-none: pages=1000 calls=1 tasks=1 in /tmp/",
+		"variants: which is said");
+	has_str(err.text, "/base.rec, 1000, 1, 3 in this run", "variants: with both");
+	mp_run_free(&row);
+	unlink(path);
+	rmdir(dir);
+	mp_boot_free(facts);
+}
+
 static void test_severity(void)
 {
 	static const struct {
@@ -207,6 +266,7 @@ int main(void)
 {
 	test_max();
 	test_baseline();
+	test_variants();
 	test_severity();
 	return done_testing();
 }

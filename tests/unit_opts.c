@@ -2,6 +2,7 @@
 /*
  * Unit tests of the command line.
  *
+ * Sources: mprotect_perf_record_order.c
  * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_opts.c mprotect_perf_protocol.c mprotect_perf_scenario.c
  * Sources: mprotect_perf_record.c mprotect_perf_record_read.c mprotect_perf_record_line.c

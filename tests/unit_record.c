@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Sources: mprotect_perf_record_order.c
  * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_record.c mprotect_perf_record_read.c mprotect_perf_record_line.c
  *
@@ -94,6 +95,18 @@ static const struct {
 	{ "largest figures", HEAD ENV
 	  S("proc=65535 cycle=4294967294 pages=18446744073709551614 calls=1")
 	  "end samples=1\n", NULL },
+
+	{ "tasks, each with its cycles", HEAD ENV
+	  S("proc=0 cycle=3 pages=4 calls=1 tasks=2 task=0 start=5 touch=1")
+	  S("proc=0 cycle=3 pages=4 calls=1 tasks=2 task=1 touch=1")
+	  S("proc=0 cycle=4 pages=4 calls=1 tasks=2 touch=1") "end samples=3\n", NULL },
+	{ "the most tasks", HEAD ENV S("proc=0 cycle=0 pages=4 calls=1 tasks=4096 task=4095")
+	  "end samples=1\n", NULL },
+	{ "variants that each number their processes", HEAD ENV ONE
+	  S("proc=0 cycle=0 pages=8 calls=1") S("proc=0 cycle=0 pages=4 calls=2")
+	  S("proc=0 cycle=0 pages=4 calls=1 tasks=2 task=1")
+	  S("proc=0 cycle=0 pages=4 calls=1 tasks=3 task=1")
+	  S("proc=0 cycle=1 pages=4 calls=1") "end samples=6\n", NULL },
 
 	{ "first line foreign", "ELF\n", "F:1: not a record: it does not begin with" },
 	{ "first line alone wrong", "mprotect_perf-records 1\n", "F:1: not a record" },
@@ -193,6 +206,29 @@ static const struct {
 	  "F:4: a proc=0 cycle=0 after cycle 0: twice" },
 	{ "descending", HEAD ENV S("proc=3 cycle=7 pages=1 calls=1")
 	  S("proc=3 cycle=6 pages=1 calls=1"), "F:4: a proc=3 cycle=6 after cycle 7" },
+	{ "no task", HEAD ENV S("proc=0 cycle=0 pages=1 calls=1 tasks=0"),
+	  "F:3: task=0 of tasks=0 of a: they count from 0" },
+	{ "a task beyond the last", HEAD ENV S("proc=0 cycle=0 pages=1 calls=1 tasks=2 task=2"),
+	  "F:3: task=2 of tasks=2 of a: they count from 0" },
+	{ "a second task of one", HEAD ENV S("proc=0 cycle=0 pages=1 calls=1 task=1"),
+	  "F:3: task=1 of tasks=1 of a" },
+	{ "too many tasks", HEAD ENV S("proc=0 cycle=0 pages=1 calls=1 tasks=4097"),
+	  "tasks=4097 is more than 4096" },
+	{ "task too large", HEAD ENV S("proc=0 cycle=0 pages=1 calls=1 tasks=2 task=4096"),
+	  "task=4096 is more than 4095" },
+	{ "start that is the mark of none", HEAD ENV
+	  S("proc=0 cycle=0 pages=1 calls=1 tasks=2 start=18446744073709551615"),
+	  "start=18446744073709551615 is more than" },
+	{ "duplicate of a task", HEAD ENV S("proc=2 cycle=9 pages=1 calls=1 tasks=3 task=2")
+	  S("proc=2 cycle=0 pages=1 calls=1 tasks=3 task=1")
+	  S("proc=2 cycle=9 pages=1 calls=1 tasks=3 task=2"),
+	  "F:5: a proc=2 task=2 cycle=9 after cycle 9: twice, or disorder" },
+	{ "the last task is not the first of the next process", HEAD ENV
+	  S("proc=0 cycle=7 pages=1 calls=1 tasks=2 task=1")
+	  S("proc=1 cycle=0 pages=1 calls=1 tasks=2 task=0")
+	  S("proc=0 cycle=7 pages=1 calls=1 tasks=2 task=1"), "F:5: a proc=0 task=1 cycle=7" },
+	{ "duplicate behind another variant", HEAD ENV ONE S("proc=0 cycle=0 pages=5 calls=1")
+	  ONE, "F:5: a proc=0 cycle=0 after cycle 0" },
 	{ "duplicate behind others", HEAD ENV ONE
 	  "sample scenario=b proc=0 cycle=0 pages=1 calls=1\n"
 	  S("proc=200 cycle=0 pages=1 calls=1") ONE, "F:6: a proc=0 cycle=0 after cycle 0" },
@@ -242,8 +278,26 @@ static void test_values(void)
 	is_int(seen.first.phase[MP_RESTORE].count[MP_CSW], 3, "values: restore_csw");
 	ok(seen.first.phase[MP_RESTORE].time == MP_NOT_TAKEN, "values: restore not taken");
 	ok(seen.first.phase[MP_PROTECT].count[MP_FAULTS] == MP_NOT_TAKEN, "values: faults not taken");
+	is_int(seen.first.tasks, 1, "values: one task, which is not said");
+	is_int(seen.first.task, 0, "values: the first");
+	ok(seen.first.start == MP_NOT_TAKEN, "values: which has no start");
 	is_int(seen.last.phase[MP_PROTECT].count[MP_CSW], 9, "values: keys in any order");
 	is_int(seen.last.calls, 2, "values: calls in any order");
+}
+
+static void test_tasks(void)
+{
+	const char *text = HEAD ENV
+		S("proc=2 cycle=7 pages=16 calls=1 tasks=4 task=3 start=0 protect=9")
+		S("proc=2 cycle=7 pages=16 calls=1 start=18446744073709551614 task=2 tasks=4")
+		"end samples=2\n";
+
+	is_str(read_text(text), "", "tasks: taken");
+	is_int(seen.first.tasks, 4, "tasks: how many");
+	is_int(seen.first.task, 3, "tasks: which");
+	is_int(seen.first.start, 0, "tasks: start 0 is taken");
+	is_int(seen.last.task, 2, "tasks: in any order");
+	ok(seen.last.start == MP_NOT_TAKEN - 1, "tasks: the latest start");
 }
 
 static int refuse_env(void *ctx, const char *key, const char *value, struct mp_err *err)
@@ -309,12 +363,13 @@ static void test_bounds(void)
 	has_str(read_text(text), "F:257: more than 256 env keys", "bounds: one env key more");
 
 	n = sprintf(text, HEAD ENV);
-	for (i = 0; i < MP_SCENARIO_MAX; i++)
+	for (i = 0; i < MP_VARIANT_MAX; i++)
 		n += sprintf(text + n, "sample scenario=s%zu proc=0 cycle=0 pages=1 calls=1\n", i);
 	sprintf(text + n, "end samples=%zu\n", i);
-	is_str(read_text(text), "", "bounds: the most scenarios");
+	is_str(read_text(text), "", "bounds: the most variants");
 	copy(text + n, ONE "end samples=0\n");
-	has_str(read_text(text), "F:259: more than 256 scenarios", "bounds: one scenario more");
+	has_str(read_text(text), "F:1027: more than 1024 variants of scenarios",
+		"bounds: one variant more");
 
 	n = sprintf(text, HEAD ENV "sample scenario=a proc=0 cycle=0 pages=1 calls=1");
 	for (i = 0; i < MP_PAIRS_MAX; i++)
@@ -335,6 +390,12 @@ static void test_bounds(void)
 			     i);
 	has_str(read_text(text), "F:19: more than 1048576 processes in all",
 		"bounds: process table");
+	n = sprintf(text, HEAD ENV);
+	for (i = 0; i < 257; i++)
+		n += sprintf(text + n, "sample scenario=a proc=%zu cycle=0 pages=1 calls=1 "
+			     "tasks=4096 task=4095\n", i);
+	has_str(read_text(text), "F:259: more than 1048576 processes in all, tasks counted",
+		"bounds: task table");
 }
 
 /* Lines that straddle the reader's buffer, and a table that has to grow. */
@@ -374,7 +435,7 @@ static void test_paths(void)
 
 static struct mp_sample some(unsigned int proc, unsigned int cycle)
 {
-	struct mp_sample s = { "a", proc, cycle, 16384, 1, { } };
+	struct mp_sample s = { "a", proc, cycle, 16384, 1, 1, 0, MP_NOT_TAKEN, { } };
 
 	for (int p = 0; p < MP_PHASES; p++)
 		memset(&s.phase[p], 0xff, sizeof(s.phase[p]));
@@ -452,10 +513,35 @@ static void test_write(void)
 		 "model=[Xeon \"E5\" \\ 1\n] empty=[] odd=[%s] ", odd);
 	is_str(seen.env, want, "write: env comes back, all 255 bytes");
 	ok(!memcmp(&seen.last, &s, sizeof(s)), "write: sample comes back");
+	ok(!strstr(slurp("w.rec"), "task"), "write: no word of tasks when there is one");
 	is_int(files(), 1, "write: nothing else is left");
 	ok(!mp_record_create("w.rec", &err), "write: existing file refused");
 	is_str(err.text, "w.rec: exists already; remove it or choose another name",
 	       "write: existing file, text");
+	unlink("w.rec");
+}
+
+static void test_write_tasks(void)
+{
+	struct mp_record_writer *w = start("w.rec");
+	struct mp_sample s = some(1, 17), untimed = some(1, 18);
+	struct mp_err err;
+
+	s.tasks = 3;
+	s.task = 2;
+	s.start = 123;
+	untimed.tasks = 3;
+	mp_record_sample(w, &s);
+	mp_record_sample(w, &untimed);
+	is_int(mp_record_finish(w, &err), 0, "write tasks: finished");
+	has_str(slurp("w.rec"), "proc=1 cycle=17 pages=16384 calls=1 tasks=3 task=2 start=123 "
+		"protect=229376", "write tasks: as the format has them");
+	has_str(slurp("w.rec"), "cycle=18 pages=16384 calls=1 tasks=3 task=0 protect=229376",
+		"write tasks: without a start");
+	memset(&seen, 0, sizeof(seen));
+	is_int(mp_record_read("w.rec", &see, &seen, &err), 0, "write tasks: read again");
+	ok(!memcmp(&seen.first, &s, sizeof(s)) && !memcmp(&seen.last, &untimed, sizeof(s)),
+	   "write tasks: the samples come back");
 	unlink("w.rec");
 }
 
@@ -640,11 +726,13 @@ int main(void)
 	}
 	test_table();
 	test_values();
+	test_tasks();
 	test_callbacks();
 	test_bounds();
 	test_many();
 	test_paths();
 	test_write();
+	test_write_tasks();
 	test_write_many();
 	test_write_refuses();
 	test_full_disk();

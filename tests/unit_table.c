@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * Sources: mprotect_perf_record_order.c mprotect_perf_rate.c mprotect_perf_column.c
+ * Sources: mprotect_perf_rows.c
+ * Sources: mprotect_perf_curve.c mprotect_perf_fit.c mprotect_perf_plot_curve.c
  * Sources: mprotect_perf_new_file.c
  * Sources: mprotect_perf_table.c mprotect_perf_tsv.c mprotect_perf_summary.c
  * Sources: mprotect_perf_caveats.c mprotect_perf_gate.c mprotect_perf_run.c
@@ -12,6 +15,7 @@
  */
 #include <stdlib.h>
 
+#include "mprotect_perf_curve.h"
 #include "mprotect_perf_plot.h"
 #include "mprotect_perf_summary.h"
 #include "mprotect_perf_table.h"
@@ -235,7 +239,7 @@ static void test_missing(void)
 
 		for (char *p = line; *p; p++)
 			tabs += *p == '\t';
-		is_int(tabs, 32, "missing: every field has its place");
+		is_int(tabs, 35, "missing: every field has its place");
 		ok(!strstr(line, "nan") && !strstr(line, "-100"), "missing: and is empty");
 	}
 	free(text);
@@ -274,6 +278,140 @@ static void test_summary(void)
 	mp_compare_free(&c);
 }
 
+/*
+ * Sizes from 1 to 1000 pages without the @skip smallest, 1 and 4 tasks, which
+ * wait for each other.
+ */
+static struct mp_boot *make_variants(const char *env, double per_page, unsigned int skip)
+{
+	static const unsigned int pages[] = { 1, 10, 100, 1000 };
+	struct mp_err err = { "" };
+	struct mp_boot *b;
+	unsigned int n = 0;
+	char *text;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	fprintf(f, "mprotect_perf-record 1\nenv unit=ns page_size=4096 %s\n", env);
+	for (unsigned int i = 0; i < 4 * 2 * 120; i++) {
+		unsigned int p = pages[i / 240], tasks = i % 240 / 120 ? 4 : 1, at = i % 120;
+		double wait = (tasks > 1 ? 1.5 : 1) * (1 + 0.0005 * (at * 7 % 5 - 2.0));
+
+		if (i / 240 < skip)
+			continue;
+		n++;
+		fprintf(f, "sample scenario=s proc=%u cycle=%u pages=%u calls=1", at / 12,
+			at % 12 / tasks, p);
+		if (tasks > 1)
+			fprintf(f, " tasks=%u task=%u start=%u", tasks, at % tasks,
+				at % 12 / tasks * 1000000);
+		fprintf(f, " protect=%.0f\n", (1000 + per_page * p) * wait);
+	}
+	fprintf(f, "end samples=%u\n", n);
+	fclose(f);
+	f = fmemopen(text, size, "r");
+	b = mp_boot_read_stream(f, "x.rec", &err);
+	fclose(f);
+	free(text);
+	if (!b)
+		ok(0, "record: %s", err.text);
+	return b;
+}
+
+static void test_variants(void)
+{
+	struct mp_compare c = { 0 };
+	struct mp_err err = { "" };
+	char text[768];
+
+	mp_compare_add(&c, make_variants("release=A", 20, 0), NULL, &err);
+	mp_compare_add(&c, make_variants("release=B", 30, 0), NULL, &err);
+	is_int(mp_compare_judge(&c, 5, 1, &err), 0, "variants: judged");
+	is_int(c.ntests, 1, "variants: one test");
+	mp_summary_ruling(&c, &c.row[c.test[0]], 5, text, sizeof(text));
+	has_str(text, "REGRESSED at 4000KiB, ", "variants: which is the worst");
+	has_str(text, "; 8 variants (6 REGRESSED, 2 OK), +1.0% at 4KiB, ", "variants: and the range");
+	has_str(text, " to +47.6% at 4000KiB, ", "variants: and its end");
+	has(&c, figures, "  s@400KiB*4.protect.floor\n", "variants: names in the table");
+	has(&c, mp_table_changes, "\ns@40KiB*1.protect ", "variants: in the other");
+	has(&c, paragraph, "s@4000KiB*", "variants: in the mail");
+	fits(&c, "variants");
+	has(&c, mp_tsv_write, "s\tprotect\tns\t1000\t1\t4\tB\t1\t10\t120\t", "variants: TSV");
+	has(&c, mp_curve_fits, "\ns*4.protect                    A  ", "variants: a line");
+	has(&c, mp_curve_fits, "   19.9", "variants: of 20 a page");
+	has(&c, mp_curve_fits, "   29.9", "variants: of 30 where tasks wait");
+	has(&c, mp_curve_fits, " change                +0.0% ", "variants: the fixed part is the same");
+	has(&c, mp_curve_fits, "   +50.0% ±", "variants: but the other did");
+	lacks(&c, mp_curve_fits, "no line", "variants: it is one");
+	has(&c, mp_curve_scaling, "\ns@4KiB                         A  ", "variants: tasks");
+	has(&c, mp_curve_scaling, "                      4     ", "variants: four of them");
+	has(&c, script, "title 's@400KiB*1.protect'", "variants: processes are drawn");
+	has(&c, script, "title 's*4.protect: cost against size'", "variants: so are sizes");
+	has(&c, script, "lc 2 notitle", "variants: with the line of each kernel");
+	has(&c, script, "title 's@4KiB: scaling'", "variants: and tasks");
+	mp_compare_free(&c);
+
+	/* what is not there */
+	mp_compare_add(&c, make_variants("release=A", 20, 1), NULL, &err);
+	mp_compare_add(&c, make_variants("release=C", 20, 0), NULL, &err);
+	mp_compare_add(&c, make_variants("release=B", 20, 2), NULL, &err);
+	mp_compare_judge(&c, 5, 1, &err);
+	has(&c, mp_curve_fits, "\ns*1.protect                    A                    99", "missing: three are");
+	has(&c, mp_curve_fits, "B                 no line: it takes 3 sizes\n",
+	    "missing: two sizes are no line");
+	lacks(&c, mp_curve_fits, "change", "missing: nor a change of one");
+	mp_summary_ruling(&c, &c.row[c.test[0]], 5, text, sizeof(text));
+	has_str(text, "8 variants (4 INCONCLUSIVE, 4 OK)", "missing: no verdict");
+	mp_compare_free(&c);
+}
+
+/* One size, one number of tasks: nothing is different from before. */
+static void test_no_variants(void)
+{
+	const struct load l[] = { { "release=A", "s", 4000, 800, 0, 0, 0 },
+				  { "release=B", "s", 5600, 800, 0, 0, 0 } };
+	struct mp_compare c;
+	char text[768], *table;
+
+	judge(&c, l, 2, NULL);
+	mp_summary_ruling(&c, &c.row[0], 5, text, sizeof(text));
+	ok(!strstr(text, " at ") && !strstr(text, "sizes"), "no variants: no word of them");
+	table = text_of(&c, mp_curve_fits);
+	is_str(table, "", "no variants: no table of lines");
+	free(table);
+	table = text_of(&c, mp_curve_scaling);
+	is_str(table, "", "no variants: nor of tasks");
+	free(table);
+	lacks(&c, script, "against size", "no variants: no curve");
+	mp_compare_free(&c);
+}
+
+/* Sizes that were run with one number of tasks, and tasks with one of the sizes. */
+static void test_corner(void)
+{
+	static const char text[] = "mprotect_perf-record 1\nenv unit=ns page_size=4096\n"
+		"sample scenario=s proc=0 cycle=0 pages=4 calls=1 touch=9\n"
+		"sample scenario=s proc=0 cycle=0 pages=8 calls=1 touch=9\n"
+		"sample scenario=s proc=0 cycle=0 pages=8 calls=1 tasks=2 start=1 touch=9\n"
+		"sample scenario=s proc=0 cycle=0 pages=8 calls=1 tasks=2 task=1 start=1 touch=9\n"
+		"end samples=4\n";
+	struct mp_compare c = { 0 };
+	struct mp_err err = { "" };
+
+	for (int i = 0; i < 2; i++) {
+		FILE *f = fmemopen((void *)text, strlen(text), "r");
+
+		mp_compare_add(&c, mp_boot_read_stream(f, "x", &err), i ? "a" : "b", &err);
+		fclose(f);
+	}
+	is_int(mp_compare_judge(&c, 5, 1, &err), 0, "corner: judged");
+	has(&c, mp_curve_fits, "\ns*1.touch ", "corner: a curve over sizes");
+	lacks(&c, mp_curve_fits, "s*2", "corner: but not of one size");
+	has(&c, mp_curve_scaling, "\ns@32KiB ", "corner: one over tasks");
+	lacks(&c, mp_curve_scaling, "s@16KiB", "corner: but not of one number");
+	mp_compare_free(&c);
+}
+
 static void test_numbers(void)
 {
 	char text[32], dirty[] = "a\tb\x7f\xe9\x1b";
@@ -292,6 +430,9 @@ int main(void)
 	test_bounds();
 	test_missing();
 	test_summary();
+	test_variants();
+	test_no_variants();
+	test_corner();
 	test_numbers();
 	return done_testing();
 }

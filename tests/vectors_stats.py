@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-The expected figures of unit_stats.c, computed a second time and another way:
+The expected figures of unit_stats.c and unit_fit.c, computed a second time and another way:
 Python's statistics module where it has the figure, else the definition in the
 header written down as plainly as it can be (sort everything, look at every
 window). Not run by the tests; run it to see where a number comes from.
 """
 import math
 import statistics as st
+from fractions import Fraction
 
 MASK = 2**64 - 1
 
@@ -87,7 +88,32 @@ def student(level, df, steps=20000):
     return low
 
 
+def line(points):
+    """Normal equations with their determinant, in exact fractions; 0: no error known."""
+    known = all(e > 0 for _, _, e in points)
+    p = [(Fraction(x), Fraction(y), 1 / (Fraction(y) * Fraction(e if known else 1)) ** 2)
+         for x, y, e in points]
+    s, sx, sy, sxx, sxy = (sum(w * x ** i * y ** j for x, y, w in p)
+                           for i, j in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1)))
+    delta = s * sxx - sx ** 2
+    a, b = (sxx * sy - sx * sxy) / delta, (s * sxy - sx * sy) / delta
+    scale = sum(w * (y - a - b * x) ** 2 for x, y, w in p) / (len(p) - 2)
+    if known:
+        scale = max(scale, 1)
+    worst = max(abs(y - a - b * x) / y for x, y, _ in p)
+    return [float(a), float(b), math.sqrt(scale * sxx / delta), math.sqrt(scale * s / delta),
+            float(100 * worst)]
+
+
 def main():
+    v616 = [(1, 1713), (10, 2071), (100, 3453), (1000, 18804)]
+    v617 = [(1, 1775), (10, 2362), (100, 5993), (1000, 44116)]
+    print("line, v6.16", line([(x, y, 0) for x, y in v616]))
+    print("line, v6.17", line([(x, y, 0) for x, y in v617]))
+    print("line, known errors", line([(1, 110, 0.25), (2, 120, 0.125), (4, 144, 0.5),
+                                      (16, 250, 0.0625)]))
+    print("line, small errors", line([(1, 110, 0.0009765625), (2, 120, 0.001953125),
+                                      (4, 144, 0.0009765625), (16, 250, 0.00390625)]))
     v = [3.25, 1.5, 9.75, 4, 4, 2.125, 7.5, 100.25, 5, 6.625]
     print("mean", st.mean(v), "median", st.median(v), "sd", repr(st.stdev(v)))
     print("cv", repr(100 * st.stdev(v) / st.mean(v)))

@@ -286,8 +286,8 @@ static void report_rows(const struct mp_versus *v)
 {
 	size_t i;
 
-	for (i = 0; i < v->c.nrows; i++) {
-		const struct mp_row *row = &v->c.row[i];
+	for (i = 0; i < v->c.ntests; i++) {
+		const struct mp_row *row = &v->c.row[v->c.test[i]];
 		bool warn = v->opts->severity == MP_WARN && row->whole.verdict == MP_REGRESSED;
 		char text[768];
 
@@ -314,7 +314,7 @@ static int compare(const struct mp_opts *o)
 	if (mp_versus_begin(&v, o, &err))
 		return usage_error(o, &err);
 	ksft_print_header();
-	ksft_set_plan(v.c.nrows);
+	ksft_set_plan(v.c.ntests);
 	print_lines(mp_versus_tables(&v));
 	report_rows(&v);
 	print_lines(mp_versus_summary(&v));

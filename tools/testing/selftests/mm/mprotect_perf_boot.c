@@ -35,18 +35,47 @@ int mp_boot_add_fact(struct mp_boot *b, const char *key, const char *value, stru
 	return 0;
 }
 
-static struct mp_workload *find_workload(struct mp_boot *b, const char *name)
+static int is_variant(const struct mp_workload *w, const char *name, uint64_t pages,
+		      uint64_t calls, uint32_t tasks)
+{
+	return w->pages == pages && w->calls == calls && w->tasks == tasks &&
+	       !strcmp(w->name, name);
+}
+
+static size_t index_of(const struct mp_boot *b, const char *name, uint64_t pages,
+		       uint64_t calls, uint32_t tasks)
+{
+	size_t i = 0;
+
+	while (i < b->nworkload && !is_variant(&b->workload[i], name, pages, calls, tasks))
+		i++;
+	return i;
+}
+
+static struct mp_workload *find_workload(struct mp_boot *b, const struct mp_sample *s,
+					 struct mp_err *err)
 {
 	size_t i = b->current;
+	struct mp_workload *w;
 
-	if (i < b->nworkload && !strcmp(b->workload[i].name, name))
+	if (i < b->nworkload &&
+	    is_variant(&b->workload[i], s->scenario, s->pages, s->calls, s->tasks))
 		return &b->workload[i];
-	for (i = 0; i < b->nworkload && strcmp(b->workload[i].name, name); i++)
-		;
-	if (i == b->nworkload)
-		strcpy(b->workload[b->nworkload++].name, name);
+	i = index_of(b, s->scenario, s->pages, s->calls, s->tasks);
+	if (i == MP_VARIANT_MAX) {
+		mp_error(err, "more than %d variants of scenarios", MP_VARIANT_MAX);
+		return NULL;
+	}
+	w = &b->workload[i];
+	if (i == b->nworkload) {
+		b->nworkload++;
+		strcpy(w->name, s->scenario);
+		w->pages = s->pages;
+		w->calls = s->calls;
+		w->tasks = s->tasks;
+	}
 	b->current = i;
-	return &b->workload[i];
+	return w;
 }
 
 /*
@@ -85,13 +114,21 @@ static struct mp_process *find_process(struct mp_boot *b, struct mp_workload *w,
 		mp_error(err, "more than %u processes", MP_BOOT_PROCESSES);
 		return NULL;
 	}
+	if (w->tasks > MP_BOOT_TASKS - b->ntask) {
+		mp_error(err, "more than %u tasks of all processes", MP_BOOT_TASKS);
+		return NULL;
+	}
 	p = grow(w->process, &w->room, w->nprocess, sizeof(*p));
 	if (!p)
 		goto no_memory;
 	w->process = p;
-	p += w->nprocess++;
-	index[proc] = w->nprocess;
+	p += w->nprocess;
+	p->span = calloc(w->tasks, sizeof(*p->span));
+	if (!p->span)
+		goto no_memory;
+	index[proc] = ++w->nprocess;
 	b->nprocess++;
+	b->ntask += w->tasks;
 	p->proc = proc;
 	return p;
 no_memory:
@@ -153,20 +190,13 @@ static int add_time(struct mp_boot *b, struct mp_series *s, const struct mp_figu
 
 int mp_boot_add_sample(struct mp_boot *b, const struct mp_sample *s, struct mp_err *err)
 {
-	struct mp_workload *w = find_workload(b, s->scenario);
-	struct mp_process *p;
+	struct mp_workload *w = find_workload(b, s, err);
+	struct mp_process *p = w ? find_process(b, w, s->proc, err) : NULL;
 	int keep;
 
-	if (w->pages && (w->pages != s->pages || w->calls != s->calls))
-		return mp_error(err, "%s: pages=%llu calls=%llu, but pages=%llu calls=%llu before",
-				w->name, (unsigned long long)s->pages,
-				(unsigned long long)s->calls, (unsigned long long)w->pages,
-				(unsigned long long)w->calls);
-	w->pages = s->pages;
-	w->calls = s->calls;
-	p = find_process(b, w, s->proc, err);
 	if (!p)
 		return -1;
+	mp_rate_add(&p->span[s->task], s);
 	if (p->cycles % b->stride == 0)
 		p->pick = mp_rng_below(&b->rng, b->stride);
 	keep = p->cycles++ % b->stride == p->pick;
@@ -240,6 +270,7 @@ void mp_boot_free(struct mp_boot *b)
 		for (uint32_t j = 0; j < w->nprocess; j++) {
 			for (int k = 0; k < MP_PHASES; k++)
 				free(w->process[j].phase[k].kept);
+			free(w->process[j].span);
 		}
 		free(w->process);
 		free(w->index);
@@ -257,11 +288,15 @@ const char *mp_boot_fact(const struct mp_boot *b, const char *key)
 	return NULL;
 }
 
-const struct mp_workload *mp_boot_workload(const struct mp_boot *b, const char *name)
+const struct mp_workload *mp_boot_workload(const struct mp_boot *b, const char *name,
+					   uint64_t pages, uint64_t calls, uint32_t tasks)
 {
-	for (size_t i = 0; i < b->nworkload; i++) {
-		if (!strcmp(b->workload[i].name, name))
-			return &b->workload[i];
-	}
-	return NULL;
+	size_t i = index_of(b, name, pages, calls, tasks);
+
+	return i < b->nworkload ? &b->workload[i] : NULL;
+}
+
+int mp_boot_same(const struct mp_workload *a, const struct mp_workload *b)
+{
+	return is_variant(a, b->name, b->pages, b->calls, b->tasks);
 }

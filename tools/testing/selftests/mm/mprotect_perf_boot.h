@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One boot: a record in memory, grouped by scenario and process, small enough
- * to hold many of them beside each other.
+ * One boot: a record in memory, grouped by variant of a scenario and by process,
+ * small enough to hold many of them beside each other.
  */
 #ifndef MPROTECT_PERF_BOOT_H
 #define MPROTECT_PERF_BOOT_H
@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "mprotect_perf_rate.h"
 #include "mprotect_perf_record.h"
 #include "mprotect_perf_stats.h"
 
@@ -18,8 +19,9 @@
  * thinned: see mprotect_perf_boot.c for what that costs (nothing but width).
  */
 #define MP_BOOT_KEEP 524288u
-/* Processes of a boot, over all scenarios. */
+/* Processes of a boot, over all variants, and their tasks: 6 MiB of them. */
 #define MP_BOOT_PROCESSES 32768u
+#define MP_BOOT_TASKS 262144u
 #define MP_FACT_LEN 160
 
 /**
@@ -45,24 +47,27 @@ struct mp_series {
 };
 
 /**
- * struct mp_process - one process of a scenario
+ * struct mp_process - one process of a variant, or one set of such that ran at once
  * @proc: its number in the record
- * @cycles: how many it had
+ * @cycles: how many it had, of all tasks
  * @pick: which cycle of the present stride is kept
- * @phase: its times
+ * @span: when its tasks ran
+ * @phase: the times of all its tasks
  */
 struct mp_process {
 	uint32_t proc;
 	uint64_t cycles;
 	uint64_t pick;
+	struct mp_span *span;
 	struct mp_series phase[MP_PHASES];
 };
 
 /**
- * struct mp_workload - one scenario of a boot
+ * struct mp_workload - one variant of a scenario of a boot
  * @name: of the scenario
  * @pages: base pages that a phase covers
  * @calls: system calls that a phase makes
+ * @tasks: tasks that ran at once
  * @process: in the order in which they first appear
  * @nprocess: how many
  * @room: how many fit
@@ -73,6 +78,7 @@ struct mp_workload {
 	char name[MP_NAME_LEN];
 	uint64_t pages;
 	uint64_t calls;
+	uint32_t tasks;
 	struct mp_process *process;
 	uint32_t nprocess;
 	uint32_t room;
@@ -95,21 +101,23 @@ struct mp_fact {
  * @name: of its file
  * @fact: its environment
  * @nfact: how many
- * @workload: its scenarios, in the order in which they first appear
+ * @workload: the variants of its scenarios, in the order in which they first appear
  * @nworkload: how many
- * @nprocess: processes of all scenarios
+ * @nprocess: processes of all variants
+ * @ntask: tasks of all processes
  * @nkept: times kept of all processes
  * @stride: one time of so many was kept; 1 for all
  * @rng: draws which
- * @current: scenario of the last sample
+ * @current: variant of the last sample
  */
 struct mp_boot {
 	char *name;
 	struct mp_fact fact[MP_ENV_MAX];
 	size_t nfact;
-	struct mp_workload workload[MP_SCENARIO_MAX];
+	struct mp_workload workload[MP_VARIANT_MAX];
 	size_t nworkload;
 	uint32_t nprocess;
+	uint32_t ntask;
 	uint32_t nkept;
 	uint64_t stride;
 	struct mp_rng rng;
@@ -139,10 +147,10 @@ int mp_boot_add_fact(struct mp_boot *b, const char *key, const char *value, stru
 /**
  * mp_boot_add_sample() - add a sample
  * @b: the boot
- * @s: the sample; cycles of a process in ascending order
+ * @s: the sample; cycles of a task in ascending order
  * @err: filled on failure
  *
- * Return: 0, or -1 when it does not go with the others, or without memory.
+ * Return: 0, or -1 when there are too many, or without memory.
  */
 int mp_boot_add_sample(struct mp_boot *b, const struct mp_sample *s, struct mp_err *err);
 
@@ -181,12 +189,25 @@ void mp_boot_free(struct mp_boot *b);
 const char *mp_boot_fact(const struct mp_boot *b, const char *key);
 
 /**
- * mp_boot_workload() - one scenario of a boot
+ * mp_boot_workload() - one variant of a scenario of a boot
  * @b: the boot
  * @name: of the scenario
+ * @pages: of a phase
+ * @calls: of a phase
+ * @tasks: that ran at once
  *
- * Return: the scenario, or NULL if the record does not have it.
+ * Return: the variant, or NULL if the record does not have it.
  */
-const struct mp_workload *mp_boot_workload(const struct mp_boot *b, const char *name);
+const struct mp_workload *mp_boot_workload(const struct mp_boot *b, const char *name,
+					   uint64_t pages, uint64_t calls, uint32_t tasks);
+
+/**
+ * mp_boot_same() - are two variants the same
+ * @a: of one boot
+ * @b: of another
+ *
+ * Return: 1 or 0.
+ */
+int mp_boot_same(const struct mp_workload *a, const struct mp_workload *b);
 
 #endif /* MPROTECT_PERF_BOOT_H */

@@ -43,6 +43,37 @@ size_t mp_compare_fact(const struct mp_compare *c, const char *key, const char *
 	return 0;
 }
 
+/*
+ * Sizes and numbers of tasks that only one record has make rows without a
+ * verdict; but when they share none of a scenario, somebody took the wrong file.
+ */
+static int check_variants(const struct mp_boot *a, const struct mp_boot *b,
+			  const struct mp_workload *y, struct mp_err *err)
+{
+	const struct mp_workload *x = NULL;
+	char tasks[2][40] = { "", "" };
+
+	for (size_t i = 0; i < a->nworkload; i++) {
+		if (strcmp(a->workload[i].name, y->name))
+			continue;
+		x = x ? x : &a->workload[i];
+		for (size_t j = 0; j < b->nworkload; j++) {
+			if (mp_boot_same(&a->workload[i], &b->workload[j]))
+				return 0;
+		}
+	}
+	if (!x)
+		return 0;
+	if (x->tasks != y->tasks) {
+		snprintf(tasks[0], sizeof(tasks[0]), " tasks=%u", x->tasks);
+		snprintf(tasks[1], sizeof(tasks[1]), ", %u", y->tasks);
+	}
+	return mp_error(err, "%s: pages=%llu calls=%llu%s in %s, %llu, %llu%s in %s", y->name,
+			(unsigned long long)x->pages, (unsigned long long)x->calls, tasks[0],
+			tail(a->name), (unsigned long long)y->pages,
+			(unsigned long long)y->calls, tasks[1], tail(b->name));
+}
+
 static int check_comparable(const struct mp_compare *c, const struct mp_boot *b,
 			    struct mp_err *err)
 {
@@ -58,16 +89,8 @@ static int check_comparable(const struct mp_compare *c, const struct mp_boot *b,
 	}
 	for (size_t i = 0; i < c->nboots; i++) {
 		for (size_t j = 0; j < b->nworkload; j++) {
-			const struct mp_workload *y = &b->workload[j];
-			const struct mp_workload *x = mp_boot_workload(c->boot[i], y->name);
-
-			if (!x || (x->pages == y->pages && x->calls == y->calls))
-				continue;
-			return mp_error(err, "%s: pages=%llu calls=%llu in %s, %llu, %llu in %s",
-					y->name, (unsigned long long)x->pages,
-					(unsigned long long)x->calls, tail(c->boot[i]->name),
-					(unsigned long long)y->pages,
-					(unsigned long long)y->calls, tail(b->name));
+			if (check_variants(c->boot[i], b, &b->workload[j], err))
+				return -1;
 		}
 	}
 	return 0;
@@ -168,59 +191,6 @@ static int split_lone_kernel(struct mp_compare *c, struct mp_err *err)
 	return 0;
 }
 
-static int phase_timed(const struct mp_workload *w, int phase)
-{
-	for (uint32_t i = 0; i < w->nprocess; i++) {
-		if (w->process[i].phase[phase].n)
-			return 1;
-	}
-	return 0;
-}
-
-static int have_row(const struct mp_compare *c, const char *scenario, enum mp_phase phase)
-{
-	for (size_t i = 0; i < c->nrows; i++) {
-		if (c->row[i].phase == phase && !strcmp(c->row[i].scenario, scenario))
-			return 1;
-	}
-	return 0;
-}
-
-static int add_row(struct mp_compare *c, const struct mp_workload *w, enum mp_phase phase)
-{
-	struct mp_row *row = realloc(c->row, (c->nrows + 1) * sizeof(*row));
-
-	if (!row)
-		return -1;
-	c->row = row;
-	row += c->nrows++;
-	memset(row, 0, sizeof(*row));
-	strcpy(row->scenario, w->name);
-	row->phase = phase;
-	row->pages = w->pages;
-	row->calls = w->calls;
-	row->column = calloc(c->nkernels, sizeof(*row->column));
-	row->step = calloc(c->nkernels - 1, sizeof(*row->step));
-	return row->column && row->step ? 0 : -1;
-}
-
-/* Every row that any boot has; one that is missing elsewhere is not hidden. */
-static int add_rows(struct mp_compare *c)
-{
-	for (size_t i = 0; i < c->nboots; i++) {
-		for (size_t j = 0; j < c->boot[i]->nworkload; j++) {
-			const struct mp_workload *w = &c->boot[i]->workload[j];
-
-			for (int k = 0; k < MP_PHASES; k++) {
-				if (phase_timed(w, k) && !have_row(c, w->name, k) &&
-				    add_row(c, w, k))
-					return -1;
-			}
-		}
-	}
-	return 0;
-}
-
 static void judge_step(const struct mp_compare *c, struct mp_row *row, size_t from, size_t to,
 		       double threshold, struct mp_step *s)
 {
@@ -252,7 +222,7 @@ static void add_control(const struct mp_compare *c, struct mp_row *row)
 		const struct mp_row *touch = &c->row[i];
 
 		if (touch->phase != MP_TOUCH || touch == row ||
-		    strcmp(touch->scenario, row->scenario))
+		    !mp_row_like(touch, row, MP_SAME_SIZE | MP_SAME_TASKS))
 			continue;
 		for (size_t k = 0; k + 1 < c->nkernels; k++)
 			mp_judge_control(&touch->step[k], &row->step[k]);
@@ -260,11 +230,30 @@ static void add_control(const struct mp_compare *c, struct mp_row *row)
 	}
 }
 
-int mp_compare_judge(struct mp_compare *c, double threshold, uint64_t seed, struct mp_err *err)
+const struct mp_workload *mp_compare_workload(const struct mp_compare *c, size_t boot,
+					      const struct mp_row *row)
 {
-	if (split_lone_kernel(c, err))
-		return -1;
-	if (add_rows(c))
+	return mp_boot_workload(c->boot[boot], row->scenario, row->pages, row->calls, row->tasks);
+}
+
+/* Has every kernel a boot with this row? */
+static int is_common(const struct mp_compare *c, const struct mp_row *row)
+{
+	size_t with = 0;
+
+	for (size_t k = 0; k < c->nkernels; k++) {
+		size_t i = 0;
+
+		while (i < c->nboots && (c->of[i] != k || !mp_compare_workload(c, i, row)))
+			i++;
+		with += i < c->nboots;
+	}
+	return with == c->nkernels;
+}
+
+static int make_columns(struct mp_compare *c, uint64_t seed, struct mp_err *err)
+{
+	if (mp_rows_add(c))
 		return mp_error(err, "out of memory");
 	if (!c->nrows)
 		return mp_error(err, "no timed sample in any record");
@@ -273,13 +262,32 @@ int mp_compare_judge(struct mp_compare *c, double threshold, uint64_t seed, stru
 	c->level = 1 - 0.05 / c->judged;
 	for (size_t i = 0; i < c->nrows; i++) {
 		for (size_t k = 0; k < c->nkernels; k++) {
+			if (c->common && !is_common(c, &c->row[i]))
+				continue;
 			if (mp_judge_column(c, k, &c->row[i], seed, &c->row[i].column[k]))
 				return mp_error(err, "out of memory");
 		}
-		judge_row(c, &c->row[i], threshold);
 	}
+	return 0;
+}
+
+int mp_compare_judge(struct mp_compare *c, double threshold, uint64_t seed, struct mp_err *err)
+{
+	if (split_lone_kernel(c, err) || make_columns(c, seed, err))
+		return -1;
+	for (size_t i = 0; i < c->nrows; i++)
+		judge_row(c, &c->row[i], threshold);
 	for (size_t i = 0; i < c->nrows; i++)
 		add_control(c, &c->row[i]);
+	return mp_rows_test(c) ? mp_error(err, "out of memory") : 0;
+}
+
+int mp_compare_look(struct mp_compare *c, uint64_t seed, struct mp_err *err)
+{
+	if (make_columns(c, seed, err))
+		return -1;
+	for (size_t i = 0; i < c->nrows; i++)
+		c->row[i].whole.delta[MP_FLOOR] = NAN;
 	return 0;
 }
 
@@ -295,5 +303,6 @@ void mp_compare_free(struct mp_compare *c)
 	free(c->of);
 	free(c->kernel);
 	free(c->row);
+	free(c->test);
 	memset(c, 0, sizeof(*c));
 }

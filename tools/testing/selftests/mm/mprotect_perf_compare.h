@@ -4,9 +4,11 @@
  * somebody else prints.
  *
  * Boots are grouped into kernels, in the order in which kernels first appear.
- * Each kernel is a column, each scenario x phase a row, and between neighbouring
- * columns there is a step. With A/B/A, column A has two boots: its figure is
- * their midpoint, their drift is part of the uncertainty.
+ * Each kernel is a column, each variant of a scenario x phase a row, and between
+ * neighbouring columns there is a step. With A/B/A, column A has two boots: its
+ * figure is their midpoint, their drift is part of the uncertainty. The rows of
+ * one scenario and phase, of all sizes and numbers of tasks, are one test, which
+ * has the verdict of the worst of them.
  *
  * What it cannot tell: with one boot of each kernel, how much boots of one
  * kernel differ; a cause. A step of a few percent may be the layout of the
@@ -42,6 +44,8 @@ enum mp_figure {
  * @drift: last less first boot, as a part of the first; NAN with one boot
  * @squares: squared deviations of the boots' logarithms, of floor and median
  * @cv: standard deviation of all samples, in percent of their mean
+ * @rate: operations of all phases together, mean over processes and then boots;
+ *        NAN when a boot does not tell
  * @count: of each counter, a cycle; NAN when not counted
  */
 struct mp_column {
@@ -57,6 +61,7 @@ struct mp_column {
 	double drift[MP_FIGURES];
 	double squares[MP_JUDGED];
 	double cv;
+	struct mp_rate rate;
 	double count[MP_COUNTERS];
 };
 
@@ -74,7 +79,7 @@ extern const char *const mp_verdict_name[];
  * @delta: change in percent of the former; NAN where that is 0 or absent
  * @without_first: the same without the first process of each boot
  * @interval: where @delta of floor and median may lie, at the level of the
- *            comparison
+ *            comparison; NAN where that would be a factor of 10 either way
  * @within: half its width from within boots, of the floor, in percent
  * @between: half its width from between boots, likewise; NAN with one boot each
  * @control: delta of the floor of the touch phase, which mprotect() does not
@@ -96,12 +101,18 @@ struct mp_step {
 	struct mp_err why;
 };
 
+/* enough for a size and the calls that it comes in */
+#define MP_SIZE_LEN 40
+
 /**
- * struct mp_row - one phase of one scenario
+ * struct mp_row - one phase of one variant of a scenario
  * @scenario: its name
  * @phase: its phase
  * @pages: base pages of a phase
  * @calls: system calls of a phase
+ * @tasks: tasks that ran at once
+ * @size: of a call, as "64KiB", where the scenario has several; else empty
+ * @scale: @tasks where the scenario has several numbers of them; else 0
  * @column: one for each kernel
  * @step: one for each kernel but the first, from its predecessor
  * @whole: from the first kernel to the last; with two the same as @step
@@ -113,6 +124,9 @@ struct mp_row {
 	enum mp_phase phase;
 	uint64_t pages;
 	uint64_t calls;
+	uint32_t tasks;
+	char size[MP_SIZE_LEN];
+	uint32_t scale;
 	struct mp_column *column;
 	struct mp_step *step;
 	struct mp_step whole;
@@ -138,8 +152,15 @@ struct mp_kernel {
  * @nboots: how many
  * @kernel: the columns
  * @nkernels: how many
- * @row: after mp_compare_judge(): the rows
+ * @common: rows that a kernel has not are counted, and not looked into; the
+ *          caller's to set
+ * @row: after mp_compare_judge(): the rows, those of a scenario together, in the
+ *       order of tasks, sizes and phases
  * @nrows: how many
+ * @test: the worst row of each scenario and phase, in the order in which they
+ *        first appear: REGRESSED before INCONCLUSIVE, OK and IMPROVED, and of
+ *        one verdict the largest rise of the floor
+ * @ntests: how many
  * @judged: verdicts that were given, for the correction
  * @level: confidence of each interval: 1 - 0.05 / @judged
  */
@@ -149,8 +170,11 @@ struct mp_compare {
 	size_t nboots;
 	struct mp_kernel *kernel;
 	size_t nkernels;
+	int common;
 	struct mp_row *row;
 	size_t nrows;
+	size_t *test;
+	size_t ntests;
 	size_t judged;
 	double level;
 };
@@ -163,7 +187,8 @@ struct mp_compare {
  * @err: filled on failure, but not for a @b of NULL
  *
  * Fails when the boot cannot be compared with the others: another unit, page
- * size, CPU, clock or accelerator, or a scenario of another size.
+ * size, CPU, clock or accelerator, or a scenario of which the two have no variant
+ * in common.
  *
  * Return: 0 or -1.
  */
@@ -184,6 +209,17 @@ int mp_compare_add(struct mp_compare *c, struct mp_boot *b, const char *label,
  */
 size_t mp_compare_fact(const struct mp_compare *c, const char *key, const char **a,
 		       const char **b);
+
+/**
+ * mp_compare_workload() - what a boot has of a row
+ * @c: the comparison
+ * @boot: which boot
+ * @row: of this variant
+ *
+ * Return: the variant, or NULL.
+ */
+const struct mp_workload *mp_compare_workload(const struct mp_compare *c, size_t boot,
+					      const struct mp_row *row);
 
 /**
  * mp_compare_judge() - compute all rows
@@ -208,7 +244,8 @@ size_t mp_compare_fact(const struct mp_compare *c, const char *key, const char *
  * REGRESSED or IMPROVED: the whole interval of the floor is beyond the
  * threshold, and that of the median is not wholly on this side of it. OK: the
  * interval of the floor is below the threshold, and that of the median is not
- * wholly above. INCONCLUSIVE: the rest, and too few samples to say.
+ * wholly above. INCONCLUSIVE: the rest, too few samples to say, and an interval
+ * that reaches further than a factor of 10 either way, which says nothing.
  *
  * The touch phase is a control: in a unit that can be noisy it is REGRESSED or
  * IMPROVED only when its page faults went the same way, and else INCONCLUSIVE.
@@ -219,12 +256,82 @@ size_t mp_compare_fact(const struct mp_compare *c, const char *key, const char *
 int mp_compare_judge(struct mp_compare *c, double threshold, uint64_t seed, struct mp_err *err);
 
 /**
+ * mp_compare_look() - compute the columns of one kernel, and compare nothing
+ * @c: with one boot; its rows have no steps then
+ * @seed: of the bootstrap
+ * @err: filled on failure
+ *
+ * Return: 0 or -1.
+ */
+int mp_compare_look(struct mp_compare *c, uint64_t seed, struct mp_err *err);
+
+/**
  * mp_compare_free() - forget a comparison
  * @c: all zero afterwards; the struct itself is the caller's
  */
 void mp_compare_free(struct mp_compare *c);
 
-/* Between mprotect_perf_compare.c and mprotect_perf_judge.c. */
+/* What two rows of one scenario may have in common. */
+#define MP_SAME_PHASE 1u
+#define MP_SAME_SIZE 2u
+#define MP_SAME_TASKS 4u
+
+/**
+ * mp_row_like() - are two rows alike
+ * @a: a row
+ * @b: another, or the same
+ * @what: MP_SAME_... that they must have in common beside the scenario
+ *
+ * Return: 1 or 0.
+ */
+int mp_row_like(const struct mp_row *a, const struct mp_row *b, unsigned int what);
+
+/**
+ * mp_row_next() - the next row that is like this one
+ * @c: the comparison
+ * @row: the row
+ * @what: as above
+ *
+ * Return: the row, or NULL.
+ */
+const struct mp_row *mp_row_next(const struct mp_compare *c, const struct mp_row *row,
+				 unsigned int what);
+
+/**
+ * mp_row_count() - how many rows are alike
+ * @c: the comparison
+ * @row: the first of them
+ * @what: as above
+ *
+ * Return: how many, or 0 when @row is not the first.
+ */
+size_t mp_row_count(const struct mp_compare *c, const struct mp_row *row, unsigned int what);
+
+/**
+ * mp_verdict_weight() - how bad is a verdict
+ * @v: the verdict
+ *
+ * Return: more for the worse: IMPROVED, OK, INCONCLUSIVE, REGRESSED.
+ */
+int mp_verdict_weight(enum mp_verdict v);
+
+/* enough for mp_interval_text() */
+#define MP_INTERVAL_LEN 48
+
+/**
+ * mp_interval_text() - an interval in words
+ * @in: percent; may be NAN
+ * @digits: behind the point
+ * @text: filled
+ *
+ * Return: @text: " (+1.2 to +3.4)", or nothing when it is not known.
+ */
+const char *mp_interval_text(const struct mp_interval *in, int digits,
+			     char text[MP_INTERVAL_LEN]);
+
+/* Between the files of a comparison. */
+int mp_rows_add(struct mp_compare *c);
+int mp_rows_test(struct mp_compare *c);
 int mp_judge_column(const struct mp_compare *c, size_t kernel, const struct mp_row *row,
 		    uint64_t seed, struct mp_column *col);
 void mp_judge_step(const struct mp_compare *c, const struct mp_column *from,

@@ -44,6 +44,8 @@ static int load(const struct mp_gate *g, const struct mp_run_row *row, struct mp
 		struct mp_err *err)
 {
 	memset(c, 0, sizeof(*c));
+	/* what this row is not held against need not be known */
+	c->common = 1;
 	if (!mp_compare_add(c, mp_boot_read(g->baseline, err), "baseline", err) &&
 	    !mp_compare_add(c, this_run(g, row, err), "this run", err))
 		return 0;
@@ -65,11 +67,7 @@ int mp_gate_check(const struct mp_gate *g, struct mp_err *err)
 
 static void rule(struct mp_ruling *r, bool first, enum mp_verdict v, const char *text)
 {
-	static const int weight[] = {
-		[MP_OK] = 1, [MP_IMPROVED] = 0, [MP_INCONCLUSIVE] = 2, [MP_REGRESSED] = 3,
-	};
-
-	if (!first && weight[v] <= weight[r->verdict])
+	if (!first && mp_verdict_weight(v) <= mp_verdict_weight(r->verdict))
 		return;
 	r->verdict = v;
 	snprintf(r->text.text, sizeof(r->text.text), "%s", text);
@@ -131,21 +129,48 @@ static void judge_step(const struct mp_gate *g, const struct mp_step *s, bool fi
 		       struct mp_ruling *r)
 {
 	struct mp_err text = s->why;
+	char in[MP_INTERVAL_LEN];
 
 	if (!isnan(s->delta[MP_FLOOR]))
-		mp_error(&text, "floor %+.2f%% (%+.2f to %+.2f), median %+.2f%%, threshold %.2f%%%s%s",
-			 s->delta[MP_FLOOR], s->interval[MP_FLOOR].low,
-			 s->interval[MP_FLOOR].high, s->delta[MP_MEDIAN], g->threshold,
-			 s->why.text[0] ? ": " : "", s->why.text);
+		mp_error(&text, "floor %+.2f%%%s, median %+.2f%%, threshold %.2f%%%s%s",
+			 s->delta[MP_FLOOR], mp_interval_text(&s->interval[MP_FLOOR], 2, in),
+			 s->delta[MP_MEDIAN], g->threshold, s->why.text[0] ? ": " : "",
+			 s->why.text);
 	rule(r, first, s->verdict, text.text);
+}
+
+static bool is_of(const struct mp_sample *s, const struct mp_row *row)
+{
+	return s->pages == row->pages && s->calls == row->calls && s->tasks == row->tasks &&
+	       !strcmp(s->scenario, row->scenario);
+}
+
+static int judge_baseline(const struct mp_gate *g, const struct mp_run_row *row,
+			  struct mp_ruling ruling[MP_PHASES], unsigned int *has,
+			  struct mp_err *err)
+{
+	struct mp_compare c;
+	int ret;
+
+	if (load(g, row, &c, err))
+		return -1;
+	ret = mp_compare_judge(&c, g->threshold, g->seed, err);
+	for (size_t i = 0; !ret && i < c.nrows; i++) {
+		int phase = c.row[i].phase;
+
+		if (!is_of(&row->sample[0], &c.row[i]) || !(row->sc->timed & 1U << phase))
+			continue;
+		judge_step(g, &c.row[i].whole, !(*has & 1U << phase), &ruling[phase]);
+		*has |= 1U << phase;
+	}
+	mp_compare_free(&c);
+	return ret;
 }
 
 int mp_gate_judge(const struct mp_gate *g, const struct mp_run_row *row,
 		  struct mp_ruling ruling[MP_PHASES], unsigned int *has, struct mp_err *err)
 {
-	struct mp_compare c;
-	int phase, ret = 0;
-	size_t i;
+	int phase;
 
 	*has = 0;
 	for (phase = 0; phase < MP_PHASES; phase++) {
@@ -155,23 +180,12 @@ int mp_gate_judge(const struct mp_gate *g, const struct mp_run_row *row,
 			return -1;
 		*has |= 1U << phase;
 	}
-	if (g->baseline && load(g, row, &c, err))
+	if (g->baseline && judge_baseline(g, row, ruling, has, err))
 		return -1;
-	if (g->baseline)
-		ret = mp_compare_judge(&c, g->threshold, g->seed, err);
-	for (i = 0; g->baseline && !ret && i < c.nrows; i++) {
-		phase = c.row[i].phase;
-		if (strcmp(c.row[i].scenario, row->sc->name) || !(row->sc->timed & 1U << phase))
-			continue;
-		judge_step(g, &c.row[i].whole, !(*has & 1U << phase), &ruling[phase]);
-		*has |= 1U << phase;
-	}
-	if (g->baseline)
-		mp_compare_free(&c);
 	for (phase = 0; phase < MP_PHASES; phase++)
 		if (*has & 1U << phase)
 			judge_clock(g, row, phase, &ruling[phase]);
-	return ret;
+	return 0;
 }
 
 const char *mp_gate_only_warns(const struct mp_boot *facts)

@@ -49,10 +49,12 @@ int mp_gate_check(const struct mp_gate *g, struct mp_err *err);
 /**
  * mp_gate_judge() - judge a row
  * @g: the gate
- * @row: with at least one measured process
+ * @row: with at least one measured process, all samples of one variant; it is
+ *	held against the same variant of the baseline
  * @ruling: filled for each timed phase that has a limit or a baseline
  * @has: mask of the phases that were filled
- * @err: filled on failure
+ * @err: filled on failure: the baseline has the scenario only in other variants,
+ *	or cannot be read
  *
  * Return: 0, or -1.
  */

@@ -244,6 +244,8 @@ static void blank(struct mp_sample *s, const struct mp_job *job, const struct mp
 	s->proc = job->proc;
 	s->pages = map->pages;
 	s->calls = job->sc->regions;
+	s->tasks = 1;
+	s->start = MP_NOT_TAKEN;
 	/* all bits set: that is MP_NOT_TAKEN everywhere */
 	memset(s->phase, 0xff, sizeof(s->phase));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two kinds of panel: what every phase costs on every kernel, and for the rows
+ * Four kinds of panel: what every phase costs on every kernel; where a scenario
+ * has several sizes or numbers of tasks, a curve over these; and for the rows
  * that changed most (of few rows all) how each process of each boot came out.
  *
  * What this cannot tell: anything about a row that is not drawn. The TSV has
@@ -22,7 +23,6 @@
 #include "mprotect_perf_plot.h"
 #include "mprotect_perf_table.h"
 
-#define PANELS 6
 #define WIDTH 1200
 #define HEIGHT 340	/* of a row of panels */
 #define DEADLINE 60	/* seconds */
@@ -30,14 +30,17 @@
 /* Costs that differ by more need a logarithmic scale. */
 #define LINEAR 30
 
-/* Within quotes of gnuplot's: nothing that it would take for its own. */
-static void put_text(FILE *f, const char *s)
+/* Within quotes of gnuplot's: nothing that it would take for its own, as @name is. */
+void mp_plot_text(FILE *f, const char *s)
 {
-	for (; *s; s++)
-		fputc(isalnum((unsigned char)*s) || strchr("-_.+~:/()% ", *s) ? *s : '?', f);
+	for (; *s; s++) {
+		bool plain = isalnum((unsigned char)*s) || strchr("-_.+~:/()%* ", *s);
+
+		fputc(plain || (*s == '@' && isdigit((unsigned char)s[1])) ? *s : '?', f);
+	}
 }
 
-static void put_number(FILE *f, double v)
+void mp_plot_number(FILE *f, double v)
 {
 	if (isfinite(v))
 		fprintf(f, " %.10g", v);
@@ -52,6 +55,11 @@ static void put_place(FILE *f, size_t line, size_t lines, size_t column, size_t 
 		(double)(lines - 1 - line) / lines, 1.0 / columns, 1.0 / lines);
 }
 
+static void put_unit(FILE *f, const struct mp_compare *c)
+{
+	fprintf(f, "set ylabel '%s/page'\n", strcmp(mp_table_unit(c), "insn") ? "ns" : "insn");
+}
+
 /* One line a row: its name and the floor of every kernel. */
 static void put_phases(FILE *f, const struct mp_compare *c)
 {
@@ -61,20 +69,20 @@ static void put_phases(FILE *f, const struct mp_compare *c)
 	fprintf(f, "$phases << EOD\n");
 	for (size_t i = 0; i < c->nrows; i++) {
 		fputc('"', f);
-		put_text(f, mp_table_row_name(&c->row[i], name));
+		mp_plot_text(f, mp_table_row_name(&c->row[i], name));
 		fputc('"', f);
 		for (size_t k = 0; k < c->nkernels; k++) {
 			double v = mp_metric_value(&mp_metrics[0], &c->row[i], k);
 
-			put_number(f, v);
+			mp_plot_number(f, v);
 			low = v > 0 ? fmin(low, v) : low;
 			high = fmax(high, v);
 		}
 		fputc('\n', f);
 	}
 	fprintf(f, "EOD\n");
-	fprintf(f, "set title 'cost of each phase (floor)'\nset ylabel '%s/page'\n",
-		strcmp(mp_table_unit(c), "insn") ? "ns" : "insn");
+	fprintf(f, "set title 'cost of each phase (floor)'\n");
+	put_unit(f, c);
 	fprintf(f, "set xtics rotate by -25 scale 0\nset xrange [-0.6:%g]\n", c->nrows - 0.4);
 	if (high > LINEAR * low)
 		fprintf(f, "set logscale y\nset yrange [*:*]\n");
@@ -88,7 +96,7 @@ static void put_phases(FILE *f, const struct mp_compare *c)
 			k ? "," : "", (k + 0.5) * width - 0.4, k + 2, k ? "" : ":xtic(1)",
 			high <= LINEAR * low ? "boxes" : k < COLOURS ? "points pt 7 ps 1.2" :
 			"points pt 4 ps 1.2", k + 1);
-		put_text(f, c->kernel[k].name);
+		mp_plot_text(f, c->kernel[k].name);
 		fputc('\'', f);
 	}
 	fprintf(f, "\nunset logscale y\nset xtics norotate autofreq scale 1\n");
@@ -111,9 +119,9 @@ static int put_processes(FILE *f, const struct mp_workload *w, const struct mp_r
 		memcpy(v, s->kept, s->nkept * sizeof(*v));
 		st = mp_stats_of(v, s->nkept);
 		fprintf(f, "%u", ++*x);
-		put_number(f, st.median / w->pages);
-		put_number(f, st.floor / w->pages);
-		put_number(f, mp_stats_quantile(v, s->nkept, 0.75) / w->pages);
+		mp_plot_number(f, st.median / w->pages);
+		mp_plot_number(f, st.floor / w->pages);
+		mp_plot_number(f, mp_stats_quantile(v, s->nkept, 0.75) / w->pages);
 		fputc('\n', f);
 		free(v);
 	}
@@ -126,7 +134,7 @@ static int put_kernel(FILE *f, const struct mp_compare *c, const struct mp_row *
 {
 	fprintf(f, "$k%zu << EOD\n", k);
 	for (size_t i = 0; i < c->nboots; i++) {
-		const struct mp_workload *w = mp_boot_workload(c->boot[i], row->scenario);
+		const struct mp_workload *w = mp_compare_workload(c, i, row);
 
 		if (c->of[i] != k || !w)
 			continue;
@@ -149,7 +157,7 @@ static int put_row(FILE *f, const struct mp_compare *c, const struct mp_row *row
 			return -1;
 	}
 	fprintf(f, "set title '");
-	put_text(f, mp_table_row_name(row, name));
+	mp_plot_text(f, mp_table_row_name(row, name));
 	fprintf(f, "'\nset xlabel 'process: median, and from floor to upper quartile'\n");
 	fprintf(f, "set xrange [0:%u]\nset yrange [*:*]\nset key off\nplot", x + 1);
 	for (size_t k = 0; k < c->nkernels; k++) {
@@ -160,26 +168,35 @@ static int put_row(FILE *f, const struct mp_compare *c, const struct mp_row *row
 	return 0;
 }
 
-/* Is this row among the PANELS that changed most? */
+/* What cannot be told comes after all that can. */
+static double change_of(const struct mp_row *row)
+{
+	double change = fabs(row->whole.delta[MP_FLOOR]);
+
+	return isnan(change) ? -1 : change;
+}
+
+/* Is this row among those that changed most? */
 static bool drawn(const struct mp_compare *c, size_t row)
 {
-	double change = fabs(c->row[row].whole.delta[MP_FLOOR]);
+	double change = change_of(&c->row[row]);
 	size_t before = 0;
 
-	if (isnan(change))
-		change = -1;
 	for (size_t i = 0; i < c->nrows; i++) {
-		double other = fabs(c->row[i].whole.delta[MP_FLOOR]);
+		double other = change_of(&c->row[i]);
 
 		before += other > change || (other == change && i < row);
 	}
-	return before < PANELS;
+	return before < MP_PLOT_PANELS;
 }
 
 int mp_plot_script(FILE *f, const struct mp_compare *c, bool svg)
 {
-	size_t panels = 0, lines, at = 0;
+	size_t panels, lines, at = 0;
+	struct mp_plot_curves curves;
 
+	mp_plot_choose(c, &curves);
+	panels = curves.nsize + curves.ntask;
 	for (size_t i = 0; i < c->nrows; i++)
 		panels += drawn(c, i);
 	lines = 1 + (panels + 1) / 2;
@@ -192,6 +209,15 @@ int mp_plot_script(FILE *f, const struct mp_compare *c, bool svg)
 		0.8 / c->nkernels);
 	put_place(f, 0, lines, 0, 1);
 	put_phases(f, c);
+	for (size_t i = 0; i < curves.nsize; i++, at++) {
+		put_place(f, 1 + at / 2, lines, at % 2, 2);
+		mp_plot_size(f, c, curves.size[i]);
+	}
+	for (size_t i = 0; i < curves.ntask; i++, at++) {
+		put_place(f, 1 + at / 2, lines, at % 2, 2);
+		mp_plot_task(f, c, curves.task[i]);
+	}
+	put_unit(f, c);
 	for (size_t i = 0; i < c->nrows; i++) {
 		if (!drawn(c, i))
 			continue;

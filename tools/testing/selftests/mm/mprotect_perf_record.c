@@ -164,6 +164,10 @@ void mp_record_sample(struct mp_record_writer *w, const struct mp_sample *s)
 	n = sprintf(line, "sample scenario=%s proc=%u cycle=%u pages=%llu calls=%llu",
 		    s->scenario, s->proc, s->cycle, (unsigned long long)s->pages,
 		    (unsigned long long)s->calls);
+	if (s->tasks > 1)
+		n += sprintf(line + n, " tasks=%u task=%u", s->tasks, s->task);
+	if (s->tasks > 1 && s->start != MP_NOT_TAKEN)
+		n += sprintf(line + n, " start=%llu", (unsigned long long)s->start);
 	for (int p = 0; p < MP_PHASES; p++) {
 		const struct mp_figures *f = &s->phase[p];
 

@@ -18,7 +18,12 @@
  * is empty or holds a space, quote, backslash, control or non-ASCII byte is
  * written in double quotes, every such byte but the space as \xNN. All env
  * lines come before the first sample; "unit" and "page_size" must be among
- * them. The cycles of a process ascend.
+ * them.
+ *
+ * A scenario may be there in several variants, of other sizes or other numbers
+ * of tasks; each numbers its processes from 0. Where several tasks ran at once,
+ * a sample also has tasks=, task= and start=, else it is of the only one. The
+ * cycles of a task of a process of a variant ascend.
  */
 #ifndef MPROTECT_PERF_RECORD_H
 #define MPROTECT_PERF_RECORD_H
@@ -36,8 +41,10 @@
 #define MP_ENV_MAX 256		/* facts of the environment */
 #define MP_KEY_MAX 48		/* bytes of a key */
 #define MP_PAIRS_MAX 64		/* key=value pairs of a sample or end line */
-#define MP_SCENARIO_MAX 256	/* scenarios of a record */
-#define MP_PROC_MAX 65536	/* processes of a scenario */
+#define MP_VARIANT_MAX 1024	/* variants of all scenarios of a record */
+#define MP_PROC_MAX 65536	/* processes of a variant */
+#define MP_TASK_MAX (1u << 12)	/* tasks that run at once */
+#define MP_DUE_MAX 1048576	/* tasks of all processes of a record */
 
 /* What a cycle consists of, in the order in which it happens. */
 enum mp_phase {
@@ -86,6 +93,10 @@ struct mp_figures {
  * @cycle: which cycle of the process, from 0
  * @pages: base pages that one phase covers; never 0
  * @calls: system calls that one phase makes; never 0
+ * @tasks: how many tasks ran at once, threads or processes; never 0
+ * @task: which of them, from 0
+ * @start: when the cycle began, in the record's unit, since the tasks were let
+ *	go; MP_NOT_TAKEN when there is only one
  * @phase: the figures
  */
 struct mp_sample {
@@ -94,6 +105,9 @@ struct mp_sample {
 	uint32_t cycle;
 	uint64_t pages;
 	uint64_t calls;
+	uint32_t tasks;
+	uint32_t task;
+	uint64_t start;
 	struct mp_figures phase[MP_PHASES];
 };
 
@@ -177,8 +191,8 @@ struct mp_record_ops {
  * @ctx: handed to @ops
  * @err: filled on failure: "FILE:LINE: what is wrong, and the mend"
  *
- * Memory does not grow with the length of the file, but for the few bytes a
- * process that finding duplicates takes.
+ * Memory does not grow with the length of the file, but for the 4 bytes a task
+ * of each process that finding duplicates takes: at most 4 MiB, MP_DUE_MAX.
  *
  * Return: 0 when the file was whole and right, or -1.
  */

@@ -17,17 +17,7 @@
 #include <unistd.h>
 
 #include "mprotect_perf_record_line.h"
-
-/* Entries of all scenario.last together: 4 MiB of them, a million processes. */
-#define LAST_MAX 1048576u
-#define LAST_STEP 64u
-
-/* The processes of one scenario: the cycle that is due at the earliest. */
-struct scenario {
-	char name[MP_NAME_LEN];
-	uint32_t nproc;
-	uint32_t *due;
-};
+#include "mprotect_perf_record_order.h"
 
 struct reader {
 	const struct mp_record_ops *ops;
@@ -38,24 +28,22 @@ struct reader {
 	bool have_unit;
 	bool have_page_size;
 	uint64_t samples;
-	uint32_t ndue;		/* entries of all due[] */
 	unsigned int nenv;
-	unsigned int nscenario;
-	unsigned int current;	/* scenario of the last sample, tried first */
 	char env[MP_ENV_MAX][MP_KEY_MAX + 1];
-	struct scenario scenario[MP_SCENARIO_MAX];
+	struct mp_order order;
 	struct mp_lines lines;
 };
 
 /* The keys of a sample, in the order in which our writer has them. */
-enum { K_SCENARIO, K_PROC, K_CYCLE, K_PAGES, K_CALLS, K_PHASES };
+enum { K_SCENARIO, K_PROC, K_CYCLE, K_PAGES, K_CALLS, K_TASKS, K_TASK, K_START, K_PHASES };
+#define K_NEEDED K_TASKS	/* those before it must be there */
 #define PHASE_KEYS (1 + MP_COUNTERS)
 #define KEYS (K_PHASES + PHASE_KEYS * MP_PHASES)
 #define OF_PHASE(p) p, p "_faults", p "_csw", p "_insn_k", p "_insn_u", p "_cycles_k", \
 		    p "_cycles_u", p "_dtlb_misses"
 
 static const char *const sample_key[KEYS] = {
-	"scenario", "proc", "cycle", "pages", "calls",
+	"scenario", "proc", "cycle", "pages", "calls", "tasks", "task", "start",
 	OF_PHASE("populate"), OF_PHASE("protect"), OF_PHASE("restore"), OF_PHASE("touch"),
 };
 
@@ -157,60 +145,21 @@ static int parse_pairs(struct reader *r, char *rest, const char *const *name, un
 	return ret;
 }
 
-/* The scenario of this name, made if it is new; NULL when there are too many. */
-static struct scenario *find_scenario(struct reader *r, const char *name)
+/* The largest value of a key. */
+static uint64_t most(unsigned int k)
 {
-	unsigned int i = r->current;
-
-	if (i < r->nscenario && !strcmp(r->scenario[i].name, name))
-		return &r->scenario[i];
-	for (i = 0; i < r->nscenario && strcmp(r->scenario[i].name, name); i++)
-		;
-	if (i == MP_SCENARIO_MAX)
-		return NULL;
-	if (i == r->nscenario)
-		strcpy(r->scenario[r->nscenario++].name, name);
-	r->current = i;
-	return &r->scenario[i];
-}
-
-/* Make room for process @proc; processes are numbered from 0, so it is dense. */
-static int grow(struct reader *r, struct scenario *sc, uint32_t proc)
-{
-	uint32_t n = 2 * sc->nproc;
-	uint32_t *due;
-
-	if (n <= proc)
-		n = (proc / LAST_STEP + 1) * LAST_STEP;
-	if (n - sc->nproc > LAST_MAX - r->ndue)
-		return mp_error(r->err, "more than %u processes in all", LAST_MAX);
-	due = realloc(sc->due, n * sizeof(*due));
-	if (!due)
-		return mp_error(r->err, "out of memory");
-	memset(due + sc->nproc, 0, (n - sc->nproc) * sizeof(*due));
-	r->ndue += n - sc->nproc;
-	sc->due = due;
-	sc->nproc = n;
-	return 0;
-}
-
-/*
- * A sample that comes twice would count twice. Because the cycles of a process
- * must ascend, one number a process is enough to see it.
- */
-static int check_order(struct reader *r, const struct mp_sample *s)
-{
-	struct scenario *sc = find_scenario(r, s->scenario);
-
-	if (!sc)
-		return mp_error(r->err, "more than %d scenarios", MP_SCENARIO_MAX);
-	if (s->proc >= sc->nproc && grow(r, sc, s->proc))
-		return -1;
-	if (s->cycle < sc->due[s->proc])
-		return mp_error(r->err, "%s proc=%u cycle=%u after cycle %u: twice, or disorder",
-				s->scenario, s->proc, s->cycle, sc->due[s->proc] - 1);
-	sc->due[s->proc] = s->cycle + 1;
-	return 0;
+	switch (k) {
+	case K_PROC:
+		return MP_PROC_MAX - 1;
+	case K_CYCLE:
+		return UINT32_MAX - 1;	/* leaves room for one more in mp_order_check() */
+	case K_TASKS:
+		return MP_TASK_MAX;
+	case K_TASK:
+		return MP_TASK_MAX - 1;
+	default:
+		return MP_NOT_TAKEN - 1;
+	}
 }
 
 /* Fill @s from the values of sample_key[]; NULL for a key that was not there. */
@@ -223,23 +172,25 @@ static int fill_sample(struct reader *r, const char *const *value, struct mp_sam
 	strcpy(s->scenario, value[K_SCENARIO]);
 	for (unsigned int k = K_PROC; k < KEYS; k++) {
 		const struct mp_pair p = { sample_key[k], value[k] };
-		uint64_t max = MP_NOT_TAKEN - 1;
 
-		v[k] = MP_NOT_TAKEN;
-		if (k == K_PROC)
-			max = MP_PROC_MAX - 1;
-		else if (k == K_CYCLE)
-			max = UINT32_MAX - 1;	/* leaves room for one more in due[] */
-		if (p.value && mp_pair_u64(&p, max, &v[k], r->err))
+		v[k] = k == K_TASKS ? 1 : k == K_TASK ? 0 : MP_NOT_TAKEN;
+		if (p.value && mp_pair_u64(&p, most(k), &v[k], r->err))
 			return -1;
 	}
 	if (!v[K_PAGES] || !v[K_CALLS])
 		return mp_error(r->err, "%s=0 of %s: nothing was measured",
 				v[K_PAGES] ? "calls" : "pages", s->scenario);
+	if (v[K_TASK] >= v[K_TASKS])
+		return mp_error(r->err, "task=%llu of tasks=%llu of %s: they count from 0",
+				(unsigned long long)v[K_TASK], (unsigned long long)v[K_TASKS],
+				s->scenario);
 	s->proc = v[K_PROC];
 	s->cycle = v[K_CYCLE];
 	s->pages = v[K_PAGES];
 	s->calls = v[K_CALLS];
+	s->tasks = v[K_TASKS];
+	s->task = v[K_TASK];
+	s->start = v[K_START];
 	for (unsigned int i = 0; i < MP_PHASES; i++) {
 		const uint64_t *of = v + K_PHASES + PHASE_KEYS * i;
 
@@ -256,11 +207,11 @@ static int parse_sample(struct reader *r, char *rest)
 
 	if (check_env(r) || parse_pairs(r, rest, sample_key, KEYS, value))
 		return -1;
-	for (unsigned int k = 0; k < K_PHASES; k++) {
+	for (unsigned int k = 0; k < K_NEEDED; k++) {
 		if (!value[k])
 			return mp_error(r->err, "sample without %s", sample_key[k]);
 	}
-	if (fill_sample(r, value, &s) || check_order(r, &s))
+	if (fill_sample(r, value, &s) || mp_order_check(&r->order, &s, r->err))
 		return -1;
 	r->samples++;
 	return r->ops->sample ? r->ops->sample(r->ctx, &s, r->err) : 0;
@@ -368,8 +319,7 @@ int mp_record_read_stream(FILE *f, const char *name, const struct mp_record_ops 
 	ret = read_lines(r) ? -1 : 0;
 	if (ret)
 		locate(err, r, name);
-	for (unsigned int i = 0; i < r->nscenario; i++)
-		free(r->scenario[i].due);
+	mp_order_end(&r->order);
 	free(r);
 	return ret;
 }

@@ -56,22 +56,81 @@ static void put_control(FILE *f, const struct mp_step *s)
 		fprintf(f, "; touch, the control, moved %+.1f%%: not only mprotect()", s->control);
 }
 
+/* Which of its scenario a row is: "64KiB, 2 tasks". */
+static void put_variant(FILE *f, const struct mp_row *row)
+{
+	fprintf(f, "%s", row->size);
+	if (row->scale)
+		fprintf(f, "%s%u task%s", row->size[0] ? ", " : "", row->scale,
+			row->scale > 1 ? "s" : "");
+}
+
+/* How the variants of a test came out, of which one has the verdict. */
+static void put_range(FILE *f, const struct mp_compare *c, const struct mp_row *row)
+{
+	static const enum mp_verdict worst_first[] = {
+		MP_REGRESSED, MP_INCONCLUSIVE, MP_OK, MP_IMPROVED,
+	};
+	const struct mp_row *r = row, *low = NULL, *high = NULL;
+	size_t n[MP_INCONCLUSIVE + 1] = { 0 }, total = 0;
+	const char *sep = "";
+
+	while (r > c->row && mp_row_like(r - 1, row, 0))
+		r--;
+	for (; r < c->row + c->nrows && mp_row_like(r, row, 0); r++) {
+		double d = r->whole.delta[MP_FLOOR];
+
+		if (r->phase != row->phase)
+			continue;
+		n[r->whole.verdict]++;
+		total++;
+		if (isnan(d))
+			continue;
+		low = low && low->whole.delta[MP_FLOOR] <= d ? low : r;
+		high = high && high->whole.delta[MP_FLOOR] >= d ? high : r;
+	}
+	if (total < 2)
+		return;
+	fprintf(f, "; %zu %s (", total,
+		!row->scale ? "sizes" : !row->size[0] ? "numbers of tasks" : "variants");
+	for (size_t i = 0; i < ARRAY_SIZE(worst_first); i++) {
+		enum mp_verdict v = worst_first[i];
+
+		if (!n[v])
+			continue;
+		fprintf(f, "%s%zu %s", sep, n[v], mp_verdict_name[v]);
+		sep = ", ";
+	}
+	fputc(')', f);
+	if (low == high)
+		return;
+	fprintf(f, ", %+.1f%% at ", low->whole.delta[MP_FLOOR]);
+	put_variant(f, low);
+	fprintf(f, " to %+.1f%% at ", high->whole.delta[MP_FLOOR]);
+	put_variant(f, high);
+}
+
 static void put_ruling(FILE *f, const struct mp_compare *c, const struct mp_row *row,
 		       double threshold)
 {
 	const struct mp_step *s = &row->whole;
-	char from[32], to[32];
+	char from[32], to[32], in[MP_INTERVAL_LEN];
 
 	fprintf(f, "%s", mp_verdict_name[s->verdict]);
+	if (row->size[0] || row->scale) {
+		fprintf(f, " at ");
+		put_variant(f, row);
+		fputc(':', f);
+	}
 	if (isnan(s->delta[MP_FLOOR])) {
-		fprintf(f, ": %s", s->why.text);
+		fprintf(f, "%s %s", row->size[0] || row->scale ? "" : ":", s->why.text);
 		return;
 	}
-	fprintf(f, " floor %s -> %s %s/page, %+.2f%% (%+.2f to %+.2f), median %+.2f%%",
+	fprintf(f, " floor %s -> %s %s/page, %+.2f%%%s, median %+.2f%%",
 		mp_table_number(from, sizeof(from), row->column[0].figure[MP_FLOOR]),
 		mp_table_number(to, sizeof(to), row->column[c->nkernels - 1].figure[MP_FLOOR]),
-		mp_table_unit(c), s->delta[MP_FLOOR], s->interval[MP_FLOOR].low,
-		s->interval[MP_FLOOR].high, s->delta[MP_MEDIAN]);
+		mp_table_unit(c), s->delta[MP_FLOOR],
+		mp_interval_text(&s->interval[MP_FLOOR], 2, in), s->delta[MP_MEDIAN]);
 	fprintf(f, ", threshold %.2f%%", threshold);
 	if (s->why.text[0])
 		fprintf(f, ": %s", s->why.text);
@@ -92,6 +151,7 @@ void mp_summary_ruling(const struct mp_compare *c, const struct mp_row *row, dou
 	if (!f)
 		return;
 	put_ruling(f, c, row, threshold);
+	put_range(f, c, row);
 	fclose(f);
 	text[size - 1] = '\0';
 }
@@ -148,15 +208,15 @@ static void put_rows(FILE *f, const struct mp_compare *c, enum mp_verdict v)
 
 	for (const struct mp_row *r = next_row(c, v, NULL); r && told < MOST;
 	     r = next_row(c, v, r), told++) {
-		char name[MP_ROW_NAME_LEN], from[32], to[32];
+		char name[MP_ROW_NAME_LEN], from[32], to[32], in[MP_INTERVAL_LEN];
 
-		fprintf(f, "%s %s -> %s, %+.1f%% (%+.1f to %+.1f), %s",
+		fprintf(f, "%s %s -> %s, %+.1f%%%s, %s",
 			mp_table_row_name(r, name),
 			mp_table_number(from, sizeof(from), r->column[0].figure[MP_FLOOR]),
 			mp_table_number(to, sizeof(to),
 					r->column[c->nkernels - 1].figure[MP_FLOOR]),
-			r->whole.delta[MP_FLOOR], r->whole.interval[MP_FLOOR].low,
-			r->whole.interval[MP_FLOOR].high, mp_verdict_name[v]);
+			r->whole.delta[MP_FLOOR],
+			mp_interval_text(&r->whole.interval[MP_FLOOR], 1, in), mp_verdict_name[v]);
 		if (c->nkernels > 2 && r->change >= 0)
 			fprintf(f, ", most at %.40s: %+.1f%%", c->kernel[r->change + 1].name,
 				r->step[r->change].delta[MP_FLOOR]);

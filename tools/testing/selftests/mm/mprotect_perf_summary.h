@@ -17,7 +17,7 @@
 /**
  * mp_summary_ruling() - the verdict of a row, and the figures it rests on
  * @c: judged
- * @row: of it
+ * @row: of it; of several variants, how the others came out is told as well
  * @threshold: as it was judged
  * @text: for one line
  * @size: its room

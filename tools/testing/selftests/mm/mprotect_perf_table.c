@@ -97,7 +97,12 @@ const char *mp_table_unit(const struct mp_compare *c)
 
 const char *mp_table_row_name(const struct mp_row *row, char buf[MP_ROW_NAME_LEN])
 {
-	snprintf(buf, MP_ROW_NAME_LEN, "%s.%s", row->scenario, mp_phase_name[row->phase]);
+	char tasks[12] = "";
+
+	if (row->scale)
+		snprintf(tasks, sizeof(tasks), "*%u", row->scale);
+	snprintf(buf, MP_ROW_NAME_LEN, "%s%s%s%s.%s", row->scenario, row->size[0] ? "@" : "",
+		 row->size, tasks, mp_phase_name[row->phase]);
 	return buf;
 }
 
@@ -226,7 +231,7 @@ static void put_step(FILE *f, const char *name, const struct mp_column *from,
 {
 	fprintf(f, "%-30s", name);
 	put_percent(f, s->delta[MP_FLOOR]);
-	if (from->boots && to->boots)
+	if (from->boots && to->boots && !isnan(s->interval[MP_FLOOR].low))
 		fprintf(f, "  %+8.2f to %+8.2f", s->interval[MP_FLOOR].low,
 			s->interval[MP_FLOOR].high);
 	else

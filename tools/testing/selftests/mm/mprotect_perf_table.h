@@ -12,8 +12,8 @@
 
 #include "mprotect_perf_compare.h"
 
-/* enough for "protect" or "touch" behind the name of any scenario */
-#define MP_ROW_NAME_LEN (MP_NAME_LEN + 12)
+/* enough for size, tasks and phase behind the name of any scenario */
+#define MP_ROW_NAME_LEN (MP_NAME_LEN + MP_SIZE_LEN + 24)
 
 /**
  * struct mp_metric - a figure of struct mp_column that is shown
@@ -104,7 +104,7 @@ const char *mp_table_unit(const struct mp_compare *c);
 /**
  * mp_table_row_name() - what a row is called
  * @row: the row
- * @buf: for SCENARIO.PHASE
+ * @buf: for SCENARIO.PHASE, or SCENARIO@SIZE*TASKS.PHASE of one of several
  *
  * Return: @buf.
  */

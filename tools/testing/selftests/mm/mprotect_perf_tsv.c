@@ -15,13 +15,14 @@ static void put(FILE *f, double v)
 
 static void put_heading(FILE *f)
 {
-	fprintf(f, "scenario\tphase\tunit\tpages\tcalls\tkernel\tboots\tprocesses\tcycles");
+	fprintf(f, "scenario\tphase\tunit\tpages\tcalls\ttasks\tkernel\tboots\tprocesses");
+	fprintf(f, "\tcycles");
 	for (size_t i = 0; i < mp_nr_metrics; i++) {
 		fprintf(f, "\t%s", mp_metrics[i].name);
 		if (mp_metrics[i].error)
 			fprintf(f, "\t%s_sd", mp_metrics[i].name);
 	}
-	fprintf(f, "\tdrift\tchange\tlow\thigh\tmedian_change\tfirst_change\ttouch_change");
+	fprintf(f, "\tops\timbalance\tdrift\tchange\tlow\thigh\tmedian_change\tfirst_change\ttouch_change");
 	fprintf(f, "\tverdict\trow_verdict\n");
 }
 
@@ -40,15 +41,17 @@ static void put_line(FILE *f, const struct mp_compare *c, const struct mp_row *r
 {
 	const struct mp_column *col = &row->column[k];
 
-	fprintf(f, "%s\t%s\t%s\t%llu\t%llu\t%s\t%zu\t%zu\t%llu", row->scenario,
+	fprintf(f, "%s\t%s\t%s\t%llu\t%llu\t%u\t%s\t%zu\t%zu\t%llu", row->scenario,
 		mp_phase_name[row->phase], mp_table_unit(c), (unsigned long long)row->pages,
-		(unsigned long long)row->calls, c->kernel[k].name, col->boots, col->processes,
-		(unsigned long long)col->samples);
+		(unsigned long long)row->calls, row->tasks, c->kernel[k].name, col->boots,
+		col->processes, (unsigned long long)col->samples);
 	for (size_t i = 0; i < mp_nr_metrics; i++) {
 		put(f, mp_metric_value(&mp_metrics[i], row, k));
 		if (mp_metrics[i].error)
 			put(f, mp_metric_error(&mp_metrics[i], row, k));
 	}
+	put(f, col->boots ? col->rate.total : NAN);
+	put(f, col->boots ? col->rate.imbalance : NAN);
 	put(f, col->boots ? 100 * col->drift[MP_FLOOR] : NAN);
 	if (k)
 		put_step(f, &row->step[k - 1], col->boots && row->column[k - 1].boots);

@@ -8,6 +8,7 @@
  *	unit		of the times: ns or insn
  *	pages		base pages that a phase covers
  *	calls		system calls that a phase makes
+ *	tasks		tasks that ran at once
  *	kernel		the label, or the release; "/2" behind it: the second build
  *	boots		records of this kernel that have this row
  *	processes	of all boots
@@ -27,6 +28,8 @@
  *	cycles_k	in the kernel
  *	cycles_u	in the process
  *	dtlb_misses	loads that missed the data TLB
+ *	ops		cycles a second of all tasks together; of instructions, per 1e9
+ *	imbalance	rate of the fastest task over that of the slowest
  *	drift		percent: floor of the last boot against the first
  *	change		percent: floor against the kernel before; not of the first
  *	low		percent: where the interval of the change begins

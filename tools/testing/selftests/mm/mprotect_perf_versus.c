@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mprotect_perf_curve.h"
 #include "mprotect_perf_plot.h"
 #include "mprotect_perf_summary.h"
 #include "mprotect_perf_table.h"
@@ -174,6 +175,8 @@ char *mp_versus_tables(const struct mp_versus *v)
 	mp_table_kernels(f, &v->c);
 	mp_table_figures(f, &v->c, v->opts->verbose);
 	mp_table_changes(f, &v->c);
+	mp_curve_fits(f, &v->c);
+	mp_curve_scaling(f, &v->c);
 	if (!fclose(f))
 		return text;
 	free(text);
