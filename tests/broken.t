@@ -22,7 +22,7 @@ build()
 	# shellcheck disable=SC2046 # a list of files
 	${CC:-cc} -O2 -D_GNU_SOURCE= -I"${ksft%/Makefile}" -o "$tmp/broken" \
 		$(ls $mm/mprotect_perf*.c) tests/broken_mprotect.c \
-		-Wl,--wrap=mprotect -lcap -lm
+		-Wl,--wrap=mprotect,--wrap=mp_uffd_protect -lcap -lm -lpthread
 }
 
 # bug NAME CHECK...: these are "not ok" with it, whatever else is
@@ -53,7 +53,8 @@ ok 'no bug, nothing refused' env BROKEN=none "$tmp/broken"
 sed -n 's/^ok [0-9]* \([^ ]*\)$/\1/p; s/^ok [0-9]* \([^ ]*\) #  .*/\1/p' "$log" |
 	sort >"$tmp/passed"
 
-bug fail_protect shared-dirty.return private-none.return one-page.return
+bug fail_protect shared-dirty.return private-none.return one-page.return \
+	uffd-wp.return threads.return threads-shared.return processes.return
 bug fail_restore shared-dirty.return private-dirty.return split-restore.return
 bug stray_errno api.zero-length single-protect.return file-clean.return
 bug always_0 api.unaligned-address api.unknown-bits api.growsdown-and-growsup \
@@ -63,17 +64,19 @@ bug always_0 api.unaligned-address api.unknown-bits api.growsdown-and-growsup \
 bug always_eio api.same-protection api.zero-length api.length-is-rounded-up \
 	api.growsdown api.spans-two-mappings api.untouched-pages \
 	api.read-only-descriptor-private
-bug last_page_writable shared-dirty.access shared-dirty.vma private-none.access \
+bug last_page_writable uffd-wp.access uffd-wp.pagemap threads.access processes.vma \
+	threads-shared.access libmicro-z8k.access shared-dirty.access shared-dirty.vma private-none.access \
 	devzero-none.vma split-restore.access one-page.access file-dirty.access
 bug last_page_shut shared-dirty.access private-none.access file-dirty.vma \
 	api.same-protection
 bug read_too private-none.access devzero-none.access private-none.vma
 bug flip_first api.hole-inside api.hole-at-end api.read-only-descriptor-shared
 bug unmap_page shared-dirty.access private-dirty.state file-clean.pagemap
-bug swap_content shared-dirty.content private-none.content file-dirty.content
+bug swap_content uffd-wp.content processes.content shared-dirty.content private-none.content file-dirty.content
 bug lose_content private-dirty.content one-page.content split-restore.content
 bug split_vma shared-dirty.vma private-dirty.vma file-clean.vma
-bug zap_page shared-dirty.state shared-dirty.pagemap shared-dirty.faults \
+bug zap_page uffd-wp.state threads.faults processes.state libmicro-wz8k.pagemap \
+	shared-dirty.state shared-dirty.pagemap shared-dirty.faults \
 	private-none.content devzero-none.faults file-clean.faults
 bug map_twice shared-dirty.pagemap file-dirty.pagemap
 bug lose_writable private-dirty.faults one-page.faults split-restore.faults
@@ -87,6 +90,15 @@ bug take_on_failure api.unaligned-address api.write-sealed-memfd api.vma-limit
 bug die api.zero-length shared-dirty.return file-dirty.return
 says 'a child that was killed is named, with signal and phase' \
 	'validate.shared-dirty.return #  the child was killed by signal 9 (Killed) in phase protect'
+
+# The others wait for one that died, and must not do so for ever.
+fails 'one of several processes dies' env BROKEN=die_once BROKEN_ONCE="$tmp/once" \
+	"$tmp/broken" -p -s processes --tasks 3 --procs 1 --cycles 1000
+ok 'it was only one' test -d "$tmp/once"
+BROKEN=die_once BROKEN_ONCE="$tmp/twice" "$tmp/broken" -p -s processes --tasks 3 --procs 1 \
+	--cycles 1000 >"$log" 2>&1 || :
+says 'it is named, and not waited for until the time limit' \
+	'perf.processes.protect #  in phase protect: task'
 
 # A hang is a failure that is named, and the child is gone.
 fails 'a hang is refused' env BROKEN=hang "$tmp/broken" -s one-page --timeout 2

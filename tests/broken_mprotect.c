@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A kernel with a bug, for the checks to find: the real program is linked with
- * --wrap=mprotect, and every call goes through here, to the real mprotect()
- * and to one bug more, chosen with BROKEN=name.
+ * --wrap=mprotect (and that of userfaultfd's write protection, likewise), and
+ * every call goes through here, to the real one and to one bug more, chosen
+ * with BROKEN=name.
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +24,8 @@
 
 int __real_mprotect(void *addr, size_t len, int prot);
 int __wrap_mprotect(void *addr, size_t len, int prot);
+int __real_mp_uffd_protect(int fd, void *p, size_t len, bool on);
+int __wrap_mp_uffd_protect(int fd, void *p, size_t len, bool on);
 
 struct call {
 	char *addr;
@@ -29,12 +34,20 @@ struct call {
 	int ret;
 	int error;
 	size_t page;
+	int uffd;
 };
+
+static int set(const struct call *c, char *addr, size_t len, int prot)
+{
+	if (c->uffd >= 0)
+		return __real_mp_uffd_protect(c->uffd, addr, len, !(prot & PROT_WRITE));
+	return __real_mprotect(addr, len, prot);
+}
 
 static void real(struct call *c)
 {
 	errno = 0;
-	c->ret = __real_mprotect(c->addr, c->len, c->prot);
+	c->ret = set(c, c->addr, c->len, c->prot);
 	c->error = errno;
 }
 
@@ -99,14 +112,14 @@ static void last_page_writable(struct call *c)
 {
 	real(c);
 	if (!c->ret && c->prot != RW)
-		__real_mprotect(last_page(c), c->page, RW);
+		set(c, last_page(c), c->page, RW);
 }
 
 static void last_page_shut(struct call *c)
 {
 	real(c);
 	if (!c->ret && c->prot == RW)
-		__real_mprotect(last_page(c), c->page, PROT_READ);
+		set(c, last_page(c), c->page, PROT_READ);
 }
 
 static void read_too(struct call *c)
@@ -118,7 +131,7 @@ static void read_too(struct call *c)
 static void flip_first(struct call *c)
 {
 	real(c);
-	__real_mprotect(page_of(c), c->page, c->prot == RW ? PROT_NONE : RW);
+	set(c, page_of(c), c->page, c->prot == RW ? PROT_NONE : RW);
 }
 
 static void unmap_page(struct call *c)
@@ -203,8 +216,8 @@ static void collapse_and_split(struct call *c)
 	collapse(c);
 	if (c->len < 512 * c->page)
 		return;
-	__real_mprotect(c->addr, c->page, c->prot == PROT_READ ? RW : PROT_READ);
-	__real_mprotect(c->addr, c->page, c->prot);
+	set(c, c->addr, c->page, c->prot == PROT_READ ? RW : PROT_READ);
+	set(c, c->addr, c->page, c->prot);
 }
 
 /* Arguments are misunderstood. */
@@ -241,7 +254,7 @@ static void beyond_hole(struct call *c)
 	real(c);
 	if (c->error == ENOMEM && c->len < 64 * c->page)
 		for (off = 0; off < c->len; off += c->page)
-			__real_mprotect(c->addr + off, c->page, c->prot);
+			set(c, c->addr + off, c->page, c->prot);
 }
 
 static void populate(struct call *c)
@@ -266,6 +279,16 @@ static void die(struct call *c)
 	raise(SIGKILL);
 }
 
+/* One of several tasks, in the middle of its work: the first to make this directory */
+static void die_once(struct call *c)
+{
+	static int calls;
+
+	if (++calls == 9 && !mkdir(getenv("BROKEN_ONCE"), 0700))
+		raise(SIGKILL);
+	real(c);
+}
+
 static void hang(struct call *c)
 {
 	(void)c;
@@ -282,24 +305,37 @@ static const struct {
 	BUG(unmap_page), BUG(swap_content), BUG(lose_content), BUG(split_vma), BUG(zap_page),
 	BUG(map_twice), BUG(lose_writable), BUG(collapse), BUG(collapse_and_split),
 	BUG(truncate_len), BUG(accept_any), BUG(zero_is_one), BUG(first_only),
-	BUG(beyond_hole), BUG(populate), BUG(take_on_failure), BUG(die), BUG(hang),
+	BUG(beyond_hole), BUG(populate), BUG(take_on_failure), BUG(die), BUG(die_once), BUG(hang),
 	{ "none", real },
 };
 
-int __wrap_mprotect(void *addr, size_t len, int prot)
+static int buggy(struct call *c)
 {
-	struct call c = { .addr = addr, .len = len, .prot = prot,
-			  .page = (size_t)sysconf(_SC_PAGESIZE) };
 	const char *name = getenv("BROKEN");
 	size_t i;
 
+	c->page = (size_t)sysconf(_SC_PAGESIZE);
 	for (i = 0; i < sizeof(bugs) / sizeof(bugs[0]); i++) {
 		if (name && !strcmp(name, bugs[i].name)) {
-			bugs[i].bug(&c);
-			errno = c.error;
-			return c.ret;
+			bugs[i].bug(c);
+			errno = c->error;
+			return c->ret;
 		}
 	}
 	fprintf(stderr, "BROKEN=%s: no such bug\n", name ? name : "");
 	abort();
+}
+
+int __wrap_mprotect(void *addr, size_t len, int prot)
+{
+	struct call c = { .addr = addr, .len = len, .prot = prot, .uffd = -1 };
+
+	return buggy(&c);
+}
+
+int __wrap_mp_uffd_protect(int fd, void *p, size_t len, bool on)
+{
+	struct call c = { .addr = p, .len = len, .prot = on ? PROT_READ : RW, .uffd = fd };
+
+	return buggy(&c);
 }

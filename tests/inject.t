@@ -124,6 +124,21 @@ inject 'the samples cannot be written to the parent' 1 \
 inject 'capabilities cannot be read' 0 \
 	'^ok .*one-page\.kpageflags # SKIP no CAP_SYS_ADMIN' \
 	"$one" -e inject=capget:error=EPERM
+inject 'no userfaultfd' 4 \
+	'^ok .*uffd-wp\.return # SKIP needs userfaultfd: Operation not permitted' \
+	'-s uffd-wp' -e inject=userfaultfd:error=EPERM
+inject 'userfaultfd cannot be registered' 4 \
+	'^ok .*uffd-wp\.return # SKIP UFFDIO_REGISTER for write protection: Cannot allocate' \
+	'-s uffd-wp' -e inject=ioctl:error=ENOMEM:when=3
+inject 'its write protection fails' 1 \
+	'^not ok .*uffd-wp\.return #  restore: UFFDIO_WRITEPROTECT returned -1, errno 12' \
+	'-s uffd-wp' -e inject=ioctl:error=ENOMEM:when=4
+inject 'a thread cannot be made' 1 \
+	'^not ok .*threads\.return #  protect: task [01] of 2: no thread: ' \
+	'-s threads --tasks 2' -e inject=clone3,clone:error=EAGAIN:when=2+
+inject 'a process is killed' 1 \
+	'^not ok .*processes\.return #  .*task [01] of 2: killed by signal 9 \(Killed\)' \
+	'-s processes --tasks 2' -e inject=mprotect:signal=KILL:when=2
 inject 'the record cannot be synced' 1 \
 	'^mprotect_perf: .*a\.rec: cannot write: Input/output error' \
 	"$one -p --procs 1 --cycles 2 -o $tmp/a.rec" -e inject=fsync:error=EIO

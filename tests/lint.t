@@ -36,8 +36,24 @@ compile()
 	done
 }
 
+# What is made only when somebody asks for it: experiments.
+experiments()
+{
+	for _file in bench/*.c tests/power.c; do
+		# shellcheck disable=SC2046 # names without blanks
+		set -- $(sed -n 's/^ \* Sources: //p' "$_file")
+		for _part; do
+			set -- "$@" "$mm/$_part"
+			shift
+		done
+		${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE= -I"$mm" \
+			-o "$tmp/experiment" "$_file" "$@" -lm
+	done
+}
+
 compilers()
 {
+	quiet "experiments compile and link" experiments
 	for cc in gcc clang; do
 		if have "$cc"; then
 			quiet "$cc -Wall -Wextra" compile "$cc" -Wall -Wextra \
@@ -128,8 +144,8 @@ house()
 {
 	only "results are reported by one file" 'ksft_(test_result|print)' ''
 	only "one file reads the clock" '(clock_gettime|perf_event_open) *\(' \
-		'_measure|_clock|_perf_event'
-	only "exit() in main and in children" '\b_?exit *\(' '|_child'
+		'_measure|_counters'
+	only "exit() in main and in children" '\b_?exit *\(' '|_child|_tasks|_settings'
 	only "nothing else prints" \
 		'\b(printf|puts|putchar|perror|vprintf) *\(|stdout|stderr' ''
 	only "no page size is written down" '\b4096\b' ''

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "mprotect_perf_scenario.h"
+#include "mprotect_perf_map.h"
 
 int __real_mp_map_open(struct mp_map *map, const struct mp_scenario *sc, struct mp_err *err);
 int __wrap_mp_map_open(struct mp_map *map, const struct mp_scenario *sc, struct mp_err *err);

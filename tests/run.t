@@ -22,7 +22,9 @@ ok 'it is KTAP, whole and in order' ktap
 names >"$tmp/names"
 run '-l lists the scenarios' 0 "$prog" -l
 for row in shared-dirty private-dirty private-none devzero-none single-protect \
-	one-page split-restore file-clean file-dirty; do
+	one-page split-restore file-clean file-dirty thp-pte thp-pmd mthp-64k uffd-wp \
+	threads threads-shared processes libmicro-z8k libmicro-z128k libmicro-wz8k \
+	libmicro-wz128k libmicro-twz8k libmicro-tw128k; do
 	for check in return access content vma state pagemap kpageflags faults; do
 		echo "validate.$row.$check" >>"$tmp/due"
 	done
@@ -71,6 +73,33 @@ thp_choice()
 {
 	sed -n 's/.*\[\(.*\)\].*/\1/p' "$1"
 }
+large_folios()
+{
+	echo never >$thp/enabled
+	run 'without huge pages' 4 "$prog" -s thp-pte,thp-pmd
+	matches 'their rows are skipped, with the mend' \
+		"^ok .* validate\.thp-pte\.return # SKIP $thp/enabled is 'never': give --allow-settings"
+	run 'settings may be changed' 0 "$prog" -s thp-pte,thp-pmd,mthp-64k --allow-settings
+	ok 'it is KTAP' ktap
+	matches 'huge pages are had' '^ok .* validate\.thp-pmd\.state$'
+	matches 'also page by page' '^ok .* validate\.thp-pte\.state$'
+	matches 'page frames are those of whole folios' \
+		'^ok .* validate\.thp-pte\.kpageflags( # SKIP .*hidden.*)?$'
+	[ ! -e $thp/hugepages-64kB/enabled ] ||
+		matches 'folios of 64 KiB are had' '^ok .* validate\.mthp-64k\.pagemap$'
+	ok 'it is as it was' [ "$(thp_choice $thp/enabled)" = never ]
+	run 'not by everybody' 1 as_nobody "$tmp/prog" -s thp-pte --allow-settings
+	ok 'which is told in one line' sh -c '[ "$(wc -l <"$1")" = 1 ] && grep -q enabled "$1"' sh "$err"
+	echo madvise >$thp/enabled
+	if have strace && strace -o /dev/null true 2>/dev/null; then
+		run 'madvise() does nothing' 4 strace -f -qq -o /dev/null \
+			-e inject=madvise:retval=0 "$prog" -s thp-pte,thp-pmd
+		matches 'folios that are not had are a SKIP' \
+			'thp-pmd\.state # SKIP no such folios to be had: '
+	else
+		skip 'madvise() does nothing' 'no strace'
+	fi
+}
 if [ -n "$root" ] && [ -w $thp/enabled ] && [ -w $thp/shmem_enabled ]; then
 	was=$(thp_choice $thp/enabled)
 	was_shmem=$(thp_choice $thp/shmem_enabled)
@@ -80,12 +109,30 @@ if [ -n "$root" ] && [ -w $thp/enabled ] && [ -w $thp/shmem_enabled ]; then
 	run 'THP always, and forced for shared memory' 0 "$prog"
 	matches 'and page frames are still base pages' \
 		'^ok .* validate\.shared-dirty\.kpageflags( # SKIP .*hidden.*)?$'
-	echo "$was" >$thp/enabled
 	echo "$was_shmem" >$thp/shmem_enabled
+	large_folios
+	echo "$was" >$thp/enabled
 	trap 'rm -rf "$tmp"' EXIT
 else
-	skip 'THP always' 'needs root and a kernel with transparent huge pages'
+	skip 'THP always, and large folios' 'needs root and a kernel with transparent huge pages'
 fi
+
+# Memory is asked for before it is taken; a control group may allow less.
+group=/sys/fs/cgroup/memory/mprotect_perf.$$
+limit=memory.limit_in_bytes
+[ -d /sys/fs/cgroup/memory ] || { group=/sys/fs/cgroup/mprotect_perf.$$ limit=memory.max; }
+if [ -n "$root" ] && mkdir "$group" 2>/dev/null && echo 50000000 2>/dev/null >"$group/$limit"; then
+	# shellcheck disable=SC2016 # for the inner shell
+	run 'in a control group with little memory' 0 sh -c \
+		'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$group" \
+		"$prog" -s private-dirty,one-page
+	matches 'a large row is skipped, and the limit named' \
+		'private-dirty\.return # SKIP needs 80 MiB of memory, its control group leaves [0-9]+ MiB'
+	matches 'a small one runs' '^ok .* validate\.one-page\.return$'
+else
+	skip 'a control group with little memory' 'cannot make one here'
+fi
+rmdir "$group" 2>/dev/null || :
 
 # Where a row cannot be had.
 # shellcheck disable=SC2016 # for the inner shell
@@ -123,6 +170,47 @@ ok 'and no more' sh -c \
 	'[ "$(grep -c "^sample scenario=one-page " "$1")" = 15 ] && grep -q "proc=2 cycle=4 " "$1" &&
 	 [ "$(grep -c "^sample " "$1")" = 30 ]' sh "$tmp/b.rec"
 
+# Sizes.
+run 'a row in several sizes' 0 "$prog" -p -s private-none,split-restore --sweep 4k..1mx16 \
+	--procs 2 --cycles 20 -o "$tmp/s.rec"
+ok 'it is KTAP' ktap
+matches 'has a line for each' '^#   protect  1 MiB +1 +[0-9]+ +[0-9.]+ '
+matches 'and one through them' '^#   protect  a call is [0-9.]+ \+- [0-9.]+, and [0-9.]+ \+- '
+matches 'which the result has, too' 'perf\.private-none\.protect #  .* fixed=[0-9.]+/call per_page='
+ok 'each is in the record' sh -c \
+	'[ "$(grep "^sample scenario=private-none " "$1" | sed "s/.* pages=\([0-9]*\) calls=\([0-9]*\) .*/\1 \2/" |
+		sort -u | wc -l)" = 3 ]' sh "$tmp/s.rec"
+if have gnuplot; then
+	run 'sizes can be drawn' 0 "$prog" -p -s private-none --sweep 4k..64kx4 --procs 2 \
+		--cycles 9 --plot "$tmp/s.svg"
+	ok 'as a curve' grep -q 'cost against size' "$tmp/s.svg"
+	wrong 's.svg: exists' -p -s private-none --procs 1 --cycles 3 --plot "$tmp/s.svg"
+else
+	skip 'sizes can be drawn' 'no gnuplot'
+fi
+run 'what memory does not allow' 0 "$prog" -p -s private-none --sweep 4k..1024gx300000000 \
+	--procs 1 --cycles 3
+matches 'is left out, and said' '^#   1048576 MiB: left out: needs [0-9]+ MiB of memory, '
+
+# Tasks.
+run 'threads and processes' 0 "$prog" -p -s threads,threads-shared,processes --tasks 1,3 \
+	--procs 2 --cycles 10 -o "$tmp/t.rec"
+ok 'it is KTAP' ktap
+for row in threads threads-shared processes; do
+	ok "$row: every cycle of every task is in the record" sh -c '
+		[ "$(grep -c "^sample scenario=$2 .* tasks=3 " "$1")" = 60 ] &&
+		for task in 0 1 2; do
+			[ "$(grep -c "^sample scenario=$2 .* tasks=3 task=$task .*start=" "$1")" = 20 ] || exit 1
+		done' sh "$tmp/t.rec" "$row"
+done
+matches 'operations per second are told' '^#       3 +[0-9]+\.[0-9] +[0-9]+\.[0-9] +[0-9.]+ '
+run 'how they scale can be compared' 4 "$prog" -c a="$tmp/t.rec" b="$tmp/t.rec"
+matches 'for each kernel' '^# threads +b +1 +[0-9.]+ +[0-9.]+ +1\.000 +1\.000$|^# +b +1 +[0-9.]+ +[0-9.]+ +1\.000 +1\.000$'
+for p in lin yang jain libmicro; do
+	run "--protocol $p" 0 "$prog" -p --protocol $p -s devzero-none --sweep 8k..8k
+	matches "has the figure of its author" "^#   $p: "
+done
+
 # Verdicts: a limit that none can keep, and one that all do.
 few='-p -s one-page --procs 4 --cycles 8'
 # shellcheck disable=SC2086 # options are words
@@ -135,6 +223,10 @@ matches 'which is XFAIL' '^ok .* perf\.one-page\.protect # XFAIL .*only a warnin
 # shellcheck disable=SC2086 # options are words
 run 'within a limit' 0 "$prog" $few --max protect=1000000000,touch=1000000000 --severity fail
 matches 'is OK' '^ok .* perf\.one-page\.protect #  .* OK: floor .*, limit 1000000000'
+# shellcheck disable=SC2086 # options are words
+run 'the worst of several sizes' 1 "$prog" $few --sweep 4k..64kx16 --max protect=400 --severity fail
+matches 'is the verdict, and named' \
+	'^not ok .* perf\.one-page\.protect #  .* REGRESSED: 4 KiB: floor .*, limit 400'
 sed 's/^env unit=ns/env unit=insn/' "$tmp/b.rec" >"$tmp/c.rec"
 for base in "$tmp/c.rec" "$tmp/none.rec"; do
 	# shellcheck disable=SC2086 # options are words
@@ -143,6 +235,10 @@ for base in "$tmp/c.rec" "$tmp/none.rec"; do
 		'[ "$(wc -l <"$1")" = 1 ] && [ ! -s "$2" ]' sh "$err" "$out"
 done
 
+# shellcheck disable=SC2086 # options are words
+run 'a baseline of other sizes only' 0 "$prog" $few --sweep 64k..64k --baseline "$tmp/b.rec" -s one-page
+matches 'is no verdict, and the sizes are named' \
+	'perf\.one-page\.protect # SKIP floor=.* no verdict: .*pages=[0-9]+ calls=[0-9]+ in .*b\.rec, [0-9]+, [0-9]+ in this run'
 run 'an existing record is not overwritten' 1 "$prog" -p -s one-page -o "$rec"
 ok 'and is named, with the mend, in one line' sh -c \
 	'[ "$(wc -l <"$1")" = 1 ] && grep -q "a.rec: exists" "$1"' sh "$err"

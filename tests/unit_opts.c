@@ -4,7 +4,8 @@
  *
  * Sources: mprotect_perf_record_order.c
  * Sources: mprotect_perf_new_file.c
- * Sources: mprotect_perf_opts.c mprotect_perf_protocol.c mprotect_perf_scenario.c
+ * Sources: mprotect_perf_opts.c mprotect_perf_opts_value.c mprotect_perf_protocol.c
+ * Sources: mprotect_perf_scenario.c mprotect_perf_variant.c
  * Sources: mprotect_perf_record.c mprotect_perf_record_read.c mprotect_perf_record_line.c
  */
 #include "unit.h"
@@ -31,6 +32,8 @@ static void test_good(void)
 {
 	struct mp_opts o;
 	struct mp_err err;
+	char line[64];
+	unsigned int i;
 
 	is_int(parse(&o, &err, ""), 0, "no options");
 	ok(!o.perf && !o.list && !o.help && !o.verbose && !o.output && !o.insn, "ask for nothing");
@@ -52,7 +55,20 @@ static void test_good(void)
 	is_int(parse(&o, &err, "--unit ns -p"), 0, "-p may come last");
 	is_int(parse(&o, &err, "-p --protocol lin"), 0, "--protocol");
 	ok(o.procs == 15 && o.warmup_procs == 3 && o.cycles == 1000, "is the published one");
+	for (i = 0; mp_protocol_at(i); i++) {
+		snprintf(line, sizeof(line), "-p --protocol %s", mp_protocol_at(i)->name);
+		is_int(parse(&o, &err, line), 0, line);
+		ok(o.protocol == mp_protocol_at(i) && o.select && o.select != ~0ULL,
+		   "chooses rows that there are");
+		ok(!o.protocol->sweep == !o.choice.nsizes, "and sizes");
+	}
+	is_int(parse(&o, &err, "-p --protocol yang -s one-page --sweep 4k..8k --time 3"), 0,
+	       "others may be given beside it");
+	ok(o.select == 1ULL << mp_scenario_find("one-page") && o.choice.nsizes == 2, "and are taken");
 	is_int(parse(&o, &err, "-s shared-dirty,shared-dirty"), 0, "the same row twice");
+	is_int(parse(&o, &err, "--allow-settings --sweep 4k..64kx4 --tasks 1,2 -s processes"), 0,
+	       "variants may be validated");
+	ok(o.allow_settings && o.choice.nsizes == 3 && o.choice.ncounts == 2, "taken");
 
 	is_int(parse(&o, &err, "-c x=a.rec --tsv t --threshold 3 b.rec --plot p.svg -s any -- -c"),
 	       0, "records and options in any order");
@@ -98,6 +114,8 @@ static void test_bad_compare(void)
 		{ "--tsv x", "--tsv has no effect without -c" },
 		{ "-p --bisect", "--bisect has no effect without -c" },
 		{ "--seed 1", "--seed has no effect without -p or -c" },
+		{ "-p --plot x", "--plot 'x': give a name that ends in .svg or .png" },
+		{ "--plot x.svg", "--plot has no effect without -p or -c" },
 		{ "-c a b --plot x", "--plot 'x': give a name that ends in .svg or .png" },
 		{ "-c a b --plot x.svg.gz", "--plot 'x.svg.gz'" },
 		{ "-c a b --bisect --severity warn", "--severity warn has no effect" },
@@ -124,7 +142,14 @@ static void test_bad(void)
 		{ "-p --warmup 18446744073709551616", "--warmup" },
 		{ "-p --cpu 1024", "--cpu '1024'" },
 		{ "-p --unit sec", "--unit 'sec'" },
-		{ "-p --protocol linn", "--protocol 'linn': give lin" },
+		{ "-p --protocol linn", "--protocol 'linn': give lin, yang, jain or libmicro" },
+		{ "-p --protocol yang --warmup 3", "--protocol sets --warmup" },
+		{ "-p --sweep 4k", "--sweep '4k': give MIN..MAX[xSTEP]" },
+		{ "-l --sweep 4k..4m", "--sweep has no effect with -l" },
+		{ "-c a b --tasks 2", "--tasks has no effect with -c" },
+		{ "--tasks 0", "--tasks '0': give up to 16 numbers" },
+		{ "--tasks 2 -s one-page,api", "--tasks has no effect on these scenarios" },
+		{ "-l --allow-settings", "--allow-settings has no effect with -l" },
 		{ "-p --protocol lin --cycles 3", "--protocol sets --cycles" },
 		{ "-p --time 3 --protocol lin", "--protocol sets --time" },
 		{ "--protocol lin", "--protocol has no effect without -p" },
@@ -159,8 +184,8 @@ static void test_table(void)
 
 		is_int(mp_scenario_find(sc->name), i, sc->name);
 		ok(strlen(sc->name) < 32 &&
-		   strspn(sc->name, "abcdefghijklmnopqrstuvwxyz-") == strlen(sc->name),
-		   "its name is lower case, without numbers, and fits into a record");
+		   strspn(sc->name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(sc->name),
+		   "its name is lower case and fits into a record");
 		ok(sc->what && sc->origin, "it is described");
 		ok(sc->regions && !sc->bytes != !sc->pages, "it has a size");
 		ok(sc->bytes || sc->pages > 2 * sc->margin, "and pages to protect");

@@ -93,14 +93,21 @@ static void test_bits(void)
 	static const unsigned int large[] = { 15, 16, 17, 20, 22, 24 };
 	unsigned int i;
 
-	ok(!mp_pagemap_odd(present | exclusive | 5, false), "an anonymous page");
-	ok(!mp_pagemap_odd(present | exclusive | file, true), "a shared page");
-	ok(!mp_pagemap_odd(present | exclusive | 1ULL << 55, false), "soft-dirty is not odd");
-	has_str(mp_pagemap_odd(0, false), "not present", "no page");
-	has_str(mp_pagemap_odd(1ULL << 62, false), "swapped", "a swap entry");
-	has_str(mp_pagemap_odd(present, false), "more than once", "mapped twice");
-	has_str(mp_pagemap_odd(present | exclusive | file, false), "a file", "file, not anonymous");
-	has_str(mp_pagemap_odd(present | exclusive, true), "not a file", "anonymous, not file");
+	ok(!mp_pagemap_odd(present | exclusive | 5, false, false), "an anonymous page");
+	ok(!mp_pagemap_odd(present | exclusive | file, true, false), "a shared page");
+	ok(!mp_pagemap_odd(present | exclusive | 1ULL << 55, false, false), "soft-dirty is not odd");
+	has_str(mp_pagemap_odd(0, false, false), "not present", "no page");
+	has_str(mp_pagemap_odd(1ULL << 62, false, false), "swapped", "a swap entry");
+	has_str(mp_pagemap_odd(present, false, false), "more than once", "mapped twice");
+	ok(!mp_pagemap_odd(present | exclusive | 1ULL << 57, false, true), "write-protected");
+	has_str(mp_pagemap_odd(present | exclusive, false, true), "not write-protected",
+		"not by userfaultfd, and should be");
+	has_str(mp_pagemap_odd(present | exclusive | 1ULL << 57, false, false),
+		"write-protected by userfaultfd", "by userfaultfd, and should not be");
+	ok(mp_pagemap_absent(0) && !mp_pagemap_absent(present) && !mp_pagemap_absent(1ULL << 62),
+	   "a page that is nowhere");
+	has_str(mp_pagemap_odd(present | exclusive | file, false, false), "a file", "file, not anonymous");
+	has_str(mp_pagemap_odd(present | exclusive, true, false), "not a file", "anonymous, not file");
 	is_int((long long)mp_pagemap_pfn(present | exclusive | file | 0x123456), 0x123456,
 	       "the page frame");
 	is_int((long long)mp_pagemap_pfn(present | 1ULL << 55), 0, "a hidden one");
@@ -112,6 +119,9 @@ static void test_bits(void)
 		for (k = 0; k < ARRAY_SIZE(large); k++)
 			is_large |= large[k] == i;
 		ok(!mp_kpageflags_odd(1ULL << i) == !is_large, "kpageflags bit %u", i);
+		ok(mp_kpageflags_in_folio(1ULL << i, 0) == (i == 15) &&
+		   mp_kpageflags_in_folio(1ULL << i, 1) == (i == 16),
+		   "kpageflags bit %u in a folio", i);
 	}
 }
 
@@ -219,7 +229,7 @@ static void look_at_pages(const char *dir, struct area *area, int n)
 			if (addr < a->start || addr >= a->end)
 				continue;
 			a->pages++;
-			odd = mp_pagemap_odd(entry, a->due->file);
+			odd = mp_pagemap_odd(entry, a->due->file, false);
 			a->odd_pagemap += odd && a->due->pagemap &&
 					  strstr(odd, a->due->pagemap);
 			a->odd_pagemap -= odd && !a->due->pagemap;

@@ -28,13 +28,15 @@
 #include "../kselftest.h"
 
 #include "mprotect_perf_api.h"
-#include "mprotect_perf_gate.h"
+#include "mprotect_perf_group.h"
 #include "mprotect_perf_opts.h"
 #include "mprotect_perf_record.h"
+#include "mprotect_perf_picture.h"
 #include "mprotect_perf_report.h"
 #include "mprotect_perf_run.h"
 #include "mprotect_perf_session.h"
 #include "mprotect_perf_summary.h"
+#include "mprotect_perf_timed.h"
 #include "mprotect_perf_versus.h"
 
 static bool selected(const struct mp_opts *o, unsigned int row)
@@ -63,6 +65,8 @@ static void list(const struct mp_opts *o)
 	if (o->select & MP_SELECT_API)
 		printf("%-16s %u single calls: returned value, and what they leave behind\n",
 		       "api", mp_nr_api_cases);
+	for (i = 0; !o->scenarios && mp_protocol_at(i); i++)
+		printf("--protocol %-9s %s\n", mp_protocol_at(i)->name, mp_protocol_at(i)->what);
 }
 
 /* One line of KTAP. The name stays when the test is skipped; the reason follows. */
@@ -103,18 +107,22 @@ static void run_api(const struct mp_opts *o)
  * A check that the child did not get to is no pass. What killed the child is
  * told once as a failure, and as the reason of the others.
  */
-static void report_checks(struct mp_run_row *row)
+static void report_checks(const struct mp_run_row *rows, unsigned int n)
 {
-	struct mp_report *rep = &row->report;
-	const char *died = row->died.text[0] ? row->died.text : NULL;
-	bool failed = mp_report_failed(rep);
+	struct mp_run_row row;
+	struct mp_report *rep = &row.report;
+	const char *died;
 	unsigned int i;
+	bool failed;
 
+	mp_group_checks(rows, n, &row);
+	died = row.died.text[0] ? row.died.text : NULL;
+	failed = mp_report_failed(rep);
 	for (i = 0; i < MP_CHECKS; i++) {
 		struct mp_finding *v = &rep->v[i];
 
-		if (row->missing.text[0]) {
-			mp_finding_set(v, MP_SKIP, "%s", row->missing.text);
+		if (row.missing.text[0]) {
+			mp_finding_set(v, MP_SKIP, "%s", row.missing.text);
 		} else if (died && !failed) {
 			mp_finding_set(v, MP_FAIL, "%s", died);
 			failed = true;
@@ -130,7 +138,7 @@ static void report_checks(struct mp_run_row *row)
 				 (unsigned long long)rep->faults[MP_RESTORE],
 				 (unsigned long long)rep->faults[MP_TOUCH]);
 		}
-		finding(row->sc->name, mp_check_name[i], v);
+		finding(row.sc->name, mp_check_name[i], v);
 	}
 }
 
@@ -158,29 +166,6 @@ static int judgement(const struct mp_session *ses, const struct mp_ruling *r, ch
 	return KSFT_XFAIL;
 }
 
-static void report_phase(const struct mp_session *ses, const struct mp_run_row *row, int phase,
-			 const struct mp_ruling *ruling)
-{
-	const char *name = row->sc->name;
-	struct mp_stats st;
-	char text[768];
-	int code = KSFT_PASS;
-
-	if (row->fault.text[0]) {
-		result("perf", name, mp_phase_name[phase], KSFT_FAIL, row->fault.text);
-	} else if (mp_run_stats(row, phase, &st)) {
-		result("perf", name, mp_phase_name[phase], KSFT_SKIP,
-		       "not timed: the scenario failed its checks or could not run");
-	} else {
-		snprintf(text, sizeof(text),
-			 "floor=%.3f median=%.3f mean=%.3f cv=%.1f%% unit=%s/page",
-			 st.floor, st.median, st.mean, st.cv, ses->opts.insn ? "insn" : "ns");
-		if (ruling)
-			code = judgement(ses, ruling, text, sizeof(text));
-		result("perf", name, mp_phase_name[phase], code, text);
-	}
-}
-
 /* Text of several lines, which it frees; NULL when there was no memory for it. */
 static void print_lines(char *text)
 {
@@ -192,20 +177,53 @@ static void print_lines(char *text)
 	free(text);
 }
 
-static void report_times(const struct mp_session *ses, const struct mp_run_row *row)
+/* One phase of a scenario: the figures, and the worst verdict of its variants. */
+static void report_phase(const struct mp_session *ses, const struct mp_timed *t, int phase)
+{
+	const struct mp_run_row *row = t->row;
+	const struct mp_ruling *worst = mp_timed_worst(t, phase);
+	struct mp_err fault = mp_timed_fault(t);
+	char text[768];
+	int code = KSFT_PASS;
+
+	if (fault.text[0]) {
+		result("perf", row->sc->name, mp_phase_name[phase], KSFT_FAIL, fault.text);
+	} else if (mp_timed_figures(t, phase, ses->opts.insn ? "insn" : "ns", text, sizeof(text))) {
+		mp_error(&fault, "not timed: %.200s", row->missing.text[0] ? row->missing.text :
+			 "the scenario failed its checks");
+		result("perf", row->sc->name, mp_phase_name[phase], KSFT_SKIP, fault.text);
+	} else {
+		if (worst)
+			code = judgement(ses, worst, text, sizeof(text));
+		if (t->why.text[0] && code == KSFT_PASS) {
+			snprintf(text + strlen(text), sizeof(text) - strlen(text),
+				 " no verdict: %s", t->why.text);
+			code = KSFT_SKIP;
+		}
+		result("perf", row->sc->name, mp_phase_name[phase], code, text);
+	}
+}
+
+static void report_times(const struct mp_session *ses, const struct mp_run_row *row,
+			 unsigned int n)
 {
 	const struct mp_gate g = mp_session_gate(ses);
-	struct mp_ruling ruling[MP_PHASES];
-	unsigned int has = 0;
-	struct mp_err err;
+	struct mp_timed t = { .row = row, .n = n };
+	unsigned int i;
 	int phase;
 
-	print_lines(mp_report_table(row, ses->facts, &ses->opts));
-	if (row->n && mp_gate_judge(&g, row, ruling, &has, &err))
-		ksft_print_msg("  no verdict: %s\n", err.text);
+	if (n > 1)
+		print_lines(mp_report_curve(row, n, &ses->opts));
+	else
+		print_lines(mp_report_table(row, ses->facts, &ses->opts));
+	for (i = 0; ses->opts.protocol && i < n; i++)
+		if (row[i].n)
+			print_lines(mp_report_published(&row[i], ses->opts.protocol));
+	mp_timed_judge(&t, &g);
 	for (phase = 0; phase < MP_PHASES; phase++)
 		if (row->sc->timed & 1U << phase)
-			report_phase(ses, row, phase, has & 1U << phase ? &ruling[phase] : NULL);
+			report_phase(ses, &t, phase);
+	mp_timed_free(&t);
 }
 
 static void show_progress(const struct mp_scenario *sc, unsigned int procs, double elapsed)
@@ -223,27 +241,27 @@ static void run_rows(struct mp_session *ses)
 		.timeout = o->timeout, .progress = tty ? show_progress : NULL,
 		.enough = mp_session_sure, .ctx = ses,
 	};
-	struct mp_run_row row[64] = { 0 };
-	unsigned int i, n = 0;
-	size_t k;
+	unsigned int i, k, n = ses->nrows, size;
+	struct mp_run_row *row = ses->row;
+	size_t at;
 
-	for (i = 0; i < mp_nr_scenarios; i++) {
-		if (!selected(o, i))
-			continue;
-		row[n].sc = &mp_scenarios[i];
-		mp_run_check(&row[n], &plan);
-		report_checks(&row[n++]);
+	for (i = 0; i < n; i += size) {
+		size = mp_group_size(&row[i], n - i);
+		for (k = 0; k < size; k++)
+			mp_run_check(&row[i + k], &plan);
+		report_checks(&row[i], size);
 	}
 	if (!o->perf)
 		return;
 	mp_run_time(row, n, &plan);
 	if (tty)
 		fprintf(stderr, "\r%60s\r", "");
-	for (i = 0; i < n; i++) {
-		report_times(ses, &row[i]);
-		for (k = 0; ses->record && k < row[i].n; k++)
-			mp_record_sample(ses->record, &row[i].sample[k]);
-		mp_run_free(&row[i]);
+	for (i = 0; i < n; i += size) {
+		size = mp_group_size(&row[i], n - i);
+		report_times(ses, &row[i], size);
+		for (k = i; ses->record && k < i + size; k++)
+			for (at = 0; at < row[k].n; at++)
+				mp_record_sample(ses->record, &row[k].sample[at]);
 	}
 }
 
@@ -354,7 +372,8 @@ int main(int argc, char **argv)
 	if (ses.opts.select & MP_SELECT_API)
 		run_api(&ses.opts);
 	run_rows(&ses);
-	ret = finish(KSFT_PASS, ses.record, &ses.opts);
-	mp_boot_free(ses.facts);
-	return ret;
+	if (ses.opts.perf && ses.opts.plot && mp_picture_draw(&ses, &err))
+		ksft_print_msg("no picture: %s\n", err.text);
+	ret = mp_session_end(&ses, &err) ? usage_error(&ses.opts, &err) : KSFT_PASS;
+	return finish(ret, ses.record, &ses.opts);
 }

@@ -11,12 +11,15 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "mprotect_perf_check.h"
+#include "mprotect_perf_counters.h"
 #include "mprotect_perf_probe.h"
+#include "mprotect_perf_state.h"
+#include "mprotect_perf_tasks.h"
 
 #define CYCLES_FOR_FAULTS 3
 
@@ -81,17 +84,23 @@ void mp_eyes_close(struct mp_eyes *eyes)
 	eyes->kpageflags = -1;
 }
 
-uint64_t mp_faults(void)
+void mp_report_merge(struct mp_report *to, const struct mp_report *from)
 {
-	struct rusage ru;
+	unsigned int i;
 
-	getrusage(RUSAGE_SELF, &ru);
-	return (uint64_t)(ru.ru_minflt + ru.ru_majflt);
+	for (i = 0; i < MP_CHECKS; i++)
+		mp_finding_set(&to->v[i], from->v[i].outcome, "%s", from->v[i].text.text);
+	for (i = 0; i < MP_PHASES; i++)
+		if (from->faults[i] > to->faults[i])
+			to->faults[i] = from->faults[i];
+	if (!to->missing.text[0])
+		to->missing = from->missing;
 }
 
 static const char *const access_name[] = {
 	[MP_ALLOWED] = "worked", [MP_REFUSED] = "got SIGSEGV (SEGV_ACCERR)",
 	[MP_UNMAPPED] = "got SIGSEGV (SEGV_MAPERR)",
+	[MP_STOPPED] = "got SIGBUS",
 	[MP_ASTRAY] = "got another signal, code or address",
 };
 
@@ -100,7 +109,8 @@ static bool check_page(const struct mp_map *map, char *p, int prot, const char *
 		       struct mp_report *rep)
 {
 	enum mp_access can_read = prot & PROT_READ ? MP_ALLOWED : MP_REFUSED;
-	enum mp_access can_write = prot & PROT_WRITE ? MP_ALLOWED : MP_REFUSED;
+	enum mp_access can_write = prot & PROT_WRITE ? MP_ALLOWED :
+				   map->sc->uffd ? MP_STOPPED : MP_REFUSED;
 	size_t page = (size_t)(p - map->base) / map->page;
 	enum mp_access got;
 
@@ -117,7 +127,7 @@ static bool check_page(const struct mp_map *map, char *p, int prot, const char *
 		return false;
 	}
 	/* a row that is to stay clean must not be written to */
-	if (can_write == MP_ALLOWED && map->sc->clean)
+	if (can_write == MP_ALLOWED && map->sc->fill == MP_FILL_READ)
 		return true;
 	got = mp_probe_write(p, mp_map_content(map, p));
 	if (got != can_write) {
@@ -136,7 +146,7 @@ void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
 	bool go = true;
 
 	mp_probe_arm(1);
-	for (i = 0; i < map->sc->regions && go; i++) {
+	for (i = 0; i < map->regions && go; i++) {
 		char *first = mp_map_first(map, i);
 
 		for (off = 0; off < map->len && go; off += map->page) {
@@ -159,7 +169,9 @@ void mp_check_still(const struct mp_map *map, const struct mp_eyes *eyes, int pr
 	size_t off;
 
 	mp_check_state(map, eyes, prot, phase, rep);
-	for (i = 0; prot & PROT_READ && i < map->sc->regions; i++) {
+	if (map->sc->fill == MP_FILL_NONE)
+		return;
+	for (i = 0; prot & PROT_READ && i < map->regions; i++) {
 		for (off = 0; off < map->len; off += map->page) {
 			char *p = mp_map_region(map, i) + off;
 
@@ -173,31 +185,93 @@ void mp_check_still(const struct mp_map *map, const struct mp_eyes *eyes, int pr
 	}
 }
 
-/* One mprotect() phase: result, faults. */
+/* What the tasks of a row do at the same time, and what came of it. */
+struct toggle {
+	const struct mp_map *map;
+	struct mp_sync sync;
+	unsigned int n;
+	int prot;
+	struct outcome {
+		struct mp_note note;
+		int ret;
+		int error;
+		uint64_t faults;
+	} of[];
+};
+
+static int toggle_one(void *ctx, unsigned int task, struct mp_note *note)
+{
+	struct toggle *t = ctx;
+	struct outcome *o = (struct outcome *)note;
+	uint64_t before;
+
+	if (!mp_sync_start(&t->sync, t->n))
+		return -1;
+	before = mp_counters_faults();
+	errno = 0;
+	o->ret = mp_map_toggle(t->map, task, t->prot);
+	o->error = errno;
+	o->faults = mp_counters_faults() - before;
+	return 0;
+}
+
+/* Tasks of one mm that are to go on at once; of processes, each is its own. */
+static unsigned int threads_of(const struct mp_scenario *sc)
+{
+	return sc->team == MP_THREADS || sc->team == MP_THREADS_SHARED ? sc->tasks : 1;
+}
+
+/* One phase: result, faults. */
 static int toggle(const struct mp_map *map, int prot, enum mp_phase phase,
 		  struct mp_report *rep, volatile int *now)
 {
-	uint64_t before = mp_faults();
-	int ret;
+	unsigned int n = threads_of(map->sc), i;
+	struct toggle *t = calloc(1, sizeof(*t) + n * sizeof(t->of[0]));
+	struct mp_tasks tasks;
+	int ret = 0;
 
 	*now = phase;
-	errno = 0;
-	ret = mp_map_toggle(map, prot);
-	if (ret || errno)
-		mp_finding_set(&rep->v[MP_CHECK_RETURN], MP_FAIL,
-			       "%s: mprotect() returned %d, errno %d (%s)",
-			       mp_phase_name[phase], ret, errno, strerror(errno));
-	rep->faults[phase] = mp_faults() - before;
+	if (!t) {
+		mp_finding_set(&rep->v[MP_CHECK_RETURN], MP_SKIP, "no memory for %u tasks", n);
+		return -1;
+	}
+	t->map = map;
+	t->n = n;
+	t->prot = prot;
+	tasks = (struct mp_tasks){
+		.team = n > 1 ? MP_THREADS : MP_ALONE, .n = n, .cpu = -1, .sync = &t->sync,
+		.note = &t->of[0].note, .note_stride = sizeof(t->of[0]), .run = toggle_one,
+		.ctx = t,
+	};
+	ret = mp_tasks_run(&tasks);
+	if (ret)
+		mp_finding_set(&rep->v[MP_CHECK_RETURN], MP_FAIL, "%s: %s",
+			       mp_phase_name[phase], t->of[0].note.err.text);
+	rep->faults[phase] = 0;
+	for (i = 0; i < n; i++) {
+		const struct outcome *o = &t->of[i];
+
+		if (o->ret || o->error)
+			mp_finding_set(&rep->v[MP_CHECK_RETURN], MP_FAIL,
+				       "%s: %s returned %d, errno %d (%s)",
+				       mp_phase_name[phase], mp_map_call(map), o->ret, o->error,
+				       strerror(o->error));
+		ret |= o->ret;
+		rep->faults[phase] += o->faults;
+	}
+	free(t);
 	return ret;
 }
 
 static void touch(const struct mp_map *map, struct mp_report *rep, volatile int *now)
 {
-	uint64_t before = mp_faults();
+	unsigned int n = map->sc->team == MP_THREADS ? map->sc->tasks : 1, i;
+	uint64_t before = mp_counters_faults();
 
 	*now = MP_TOUCH;
-	mp_map_touch(map);
-	rep->faults[MP_TOUCH] = mp_faults() - before;
+	for (i = 0; i < n; i++)
+		mp_map_touch(map, i);
+	rep->faults[MP_TOUCH] = mp_counters_faults() - before;
 }
 
 /* All that happens after populate, without a look at the state. */
@@ -239,34 +313,62 @@ static void check_faults(const struct mp_map *map, struct mp_report *rep, volati
 		       (unsigned long long)rep->faults[MP_TOUCH]);
 }
 
+int mp_check_populate(struct mp_map *map, const struct mp_eyes *eyes, struct mp_report *rep,
+		      struct mp_err *err)
+{
+	uint64_t before = mp_counters_faults();
+	size_t given = map->sc->folio == MP_64K ? mp_state_mthp_given() : SIZE_MAX;
+
+	if (mp_map_populate(map, err))
+		return -1;
+	rep->faults[MP_POPULATE] = mp_counters_faults() - before;
+	if (map->sc->folio == MP_BASE)
+		return 0;
+	if (given != SIZE_MAX)
+		given = mp_state_mthp_given() - given;
+	if (!mp_check_folios(map, eyes, given, &rep->missing))
+		return 0;
+	return mp_map_settle(map, err);
+}
+
+/*
+ * One look at everything. What may be read or written is told by doing it,
+ * which brings pages where none are meant to be: of those that wait for it.
+ */
+static void look(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
+		 enum mp_phase phase, struct mp_report *rep)
+{
+	mp_check_state(map, eyes, prot, phase, rep);
+	if (map->sc->fill != MP_FILL_NONE || !(prot & PROT_READ))
+		mp_check_access(map, prot, phase, rep);
+}
+
 int mp_check_cycle(struct mp_map *map, const struct mp_eyes *eyes, struct mp_report *rep,
 		   volatile int *now, struct mp_err *err)
 {
 	const int open = PROT_READ | PROT_WRITE, shut = map->sc->shut;
-	uint64_t before = mp_faults();
 
 	*now = MP_POPULATE;
-	if (mp_map_populate(map, err))
+	if (mp_check_populate(map, eyes, rep, err))
 		return -1;
-	rep->faults[MP_POPULATE] = mp_faults() - before;
-	mp_check_state(map, eyes, open, MP_POPULATE, rep);
-	mp_check_access(map, open, MP_POPULATE, rep);
+	if (rep->missing.text[0])
+		return 0;
+	look(map, eyes, open, MP_POPULATE, rep);
 
 	if (toggle(map, shut, MP_PROTECT, rep, now))
 		return 0;
-	mp_check_state(map, eyes, shut, MP_PROTECT, rep);
-	mp_check_access(map, shut, MP_PROTECT, rep);
+	look(map, eyes, shut, MP_PROTECT, rep);
 
 	if (toggle(map, open, MP_RESTORE, rep, now))
 		return 0;
-	mp_check_state(map, eyes, open, MP_RESTORE, rep);
-	mp_check_access(map, open, MP_RESTORE, rep);
+	look(map, eyes, open, MP_RESTORE, rep);
 
 	touch(map, rep, now);
-	mp_check_state(map, eyes, open, MP_TOUCH, rep);
-	mp_check_access(map, open, MP_TOUCH, rep);
+	look(map, eyes, open, MP_TOUCH, rep);
 
 	check_faults(map, rep, now);
+	if (map->sc->fill == MP_FILL_NONE)
+		mp_check_access(map, open, MP_RESTORE, rep);
 	mp_finding_set(&rep->v[MP_CHECK_RETURN], MP_PASS, NULL);
 	return 0;
 }

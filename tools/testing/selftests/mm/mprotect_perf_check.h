@@ -10,7 +10,7 @@
 
 #include "mprotect_perf_err.h"
 #include "mprotect_perf_record.h"
-#include "mprotect_perf_scenario.h"
+#include "mprotect_perf_map.h"
 
 enum mp_check {
 	MP_CHECK_RETURN,	/* mprotect() returns 0 and leaves errno alone */
@@ -56,11 +56,21 @@ void mp_finding_set(struct mp_finding *v, enum mp_outcome outcome, const char *f
  * struct mp_report - all checks of one row
  * @v: a finding for each check
  * @faults: page faults of each phase of the last checked cycle
+ * @missing: the large folios that the row is about were not to be had, and
+ *	nothing was checked; or empty
  */
 struct mp_report {
 	struct mp_finding v[MP_CHECKS];
 	uint64_t faults[MP_PHASES];
+	struct mp_err missing;
 };
+
+/**
+ * mp_report_merge() - add the findings of another task on the same row
+ * @to: only ever gets worse
+ * @from: the other
+ */
+void mp_report_merge(struct mp_report *to, const struct mp_report *from);
 
 /**
  * struct mp_eyes - what this process may look at
@@ -113,6 +123,31 @@ void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
 		     struct mp_report *rep);
 
 /**
+ * mp_check_folios() - did the kernel give the large folios that a row asks for?
+ * @map: populated, not yet settled
+ * @eyes: what may be looked at
+ * @given: 64 KiB folios that it gave meanwhile by its own count; SIZE_MAX when
+ *	it does not count
+ * @why: filled when not, or when that cannot be seen
+ *
+ * Return: true when it did.
+ */
+bool mp_check_folios(const struct mp_map *map, const struct mp_eyes *eyes, size_t given,
+		     struct mp_err *why);
+
+/**
+ * mp_check_populate() - populate a row, and see whether it got its folios
+ * @map: opened
+ * @eyes: what may be looked at
+ * @rep: @missing is filled when it did not
+ * @err: filled on failure
+ *
+ * Return: 0, or -1.
+ */
+int mp_check_populate(struct mp_map *map, const struct mp_eyes *eyes, struct mp_report *rep,
+		      struct mp_err *err);
+
+/**
  * mp_check_cycle() - one whole cycle with every check in every phase
  * @map: opened; populated anew here
  * @eyes: what may be looked at
@@ -136,12 +171,5 @@ int mp_check_cycle(struct mp_map *map, const struct mp_eyes *eyes, struct mp_rep
  */
 void mp_check_still(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
 		    enum mp_phase phase, struct mp_report *rep);
-
-/**
- * mp_faults() - page faults of this process so far, minor and major
- *
- * Return: the number.
- */
-uint64_t mp_faults(void);
 
 #endif /* MPROTECT_PERF_CHECK_H */

@@ -20,7 +20,7 @@
 static void perms_of(const struct mp_map *map, int prot, char perms[5])
 {
 	perms[0] = prot & PROT_READ ? 'r' : '-';
-	perms[1] = prot & PROT_WRITE ? 'w' : '-';
+	perms[1] = prot & PROT_WRITE || map->sc->uffd ? 'w' : '-';
 	perms[2] = '-';
 	perms[3] = map->sc->shared ? 's' : 'p';
 	perms[4] = '\0';
@@ -57,7 +57,7 @@ static bool in_region(const struct mp_map *map, uintptr_t addr, unsigned int *i)
 {
 	uintptr_t base = (uintptr_t)map->base;
 
-	if (addr < base || addr >= base + map->sc->regions * map->stride)
+	if (addr < base || addr >= base + map->regions * map->stride)
 		return false;
 	*i = (unsigned int)((addr - base) / map->stride);
 	return (addr - base) % map->stride < map->len;
@@ -113,13 +113,24 @@ static bool have_swap(void)
 	return lines > 1;
 }
 
+/*
+ * That a page is a base page is what a row claims. That a kernel keeps a large
+ * folio whole, and mapped as it was, is no promise: then the row is not seen.
+ */
+static enum mp_outcome not_due(const struct mp_map *map)
+{
+	return map->sc->folio == MP_BASE ? MP_FAIL : MP_SKIP;
+}
+
 static void check_smaps(const struct mp_map *map, const struct vma_sum *sum,
 			struct mp_finding *v)
 {
+	const struct mp_scenario *sc = map->sc;
 	unsigned long page = map->page >> 10;
-	unsigned long rss = (map->len >> 10) * map->sc->regions;
+	unsigned long rss = sc->fill == MP_FILL_NONE ? 0 : (map->len >> 10) * map->regions;
 	const unsigned long due[MP_SMAPS_KEYS] = {
 		[MP_KERNEL_PAGE_SIZE] = page, [MP_MMU_PAGE_SIZE] = page, [MP_RSS] = rss,
+		[MP_ANON_HUGE] = sc->folio == MP_PMD ? rss : 0,
 	};
 	unsigned int k;
 
@@ -135,7 +146,7 @@ static void check_smaps(const struct mp_map *map, const struct vma_sum *sum,
 		if (!(sum->given & 1U << k))
 			mp_finding_set(v, MP_SKIP, "smaps has no %s", mp_smaps_name[k]);
 		else if (sum->kb[k] != due[k])
-			mp_finding_set(v, MP_FAIL, "after %s: %s is %lu kB, should be %lu kB",
+			mp_finding_set(v, k == MP_ANON_HUGE ? not_due(map) : MP_FAIL, "after %s: %s is %lu kB, should be %lu kB",
 				       sum->phase, mp_smaps_name[k], sum->kb[k], due[k]);
 	}
 	mp_finding_set(v, MP_PASS, NULL);
@@ -175,17 +186,32 @@ static void check_vmas(const struct mp_map *map, int prot, const char *phase,
 		mp_finding_set(&rep->v[MP_CHECK_VMA], MP_FAIL, "after %s: %s", phase, err.text);
 		return;
 	}
-	if (sum.bytes != map->len * map->sc->regions)
+	if (sum.bytes != map->len * map->regions)
 		mp_finding_set(&rep->v[MP_CHECK_VMA], MP_FAIL,
 			       "after %s: VMAs cover %zu of %zu bytes", phase,
-			       (size_t)sum.bytes, map->len * map->sc->regions);
+			       (size_t)sum.bytes, map->len * map->regions);
 	mp_finding_set(&rep->v[MP_CHECK_VMA], MP_PASS, NULL);
 	if (rep->v[MP_CHECK_STATE].outcome != MP_SKIP)
 		check_smaps(map, &sum, &rep->v[MP_CHECK_STATE]);
 }
 
-static void check_frames(const struct mp_eyes *eyes, const uint64_t *entry, size_t n,
-			 size_t first, const char *phase, struct mp_finding *v)
+/* What is odd about a page frame, or NULL; @head is that of its folio. */
+static const char *odd_frame(const struct mp_map *map, uint64_t flags, uint64_t pfn,
+			     size_t page, uint64_t *head)
+{
+	size_t index = page % (map->folio / map->page);
+
+	if (map->sc->folio == MP_BASE)
+		return mp_kpageflags_odd(flags);
+	if (!index)
+		*head = pfn;
+	return mp_kpageflags_in_folio(flags, index) && pfn == *head + index ? NULL :
+	       "not in its place in a folio of the size of the row";
+}
+
+static void check_frames(const struct mp_map *map, const struct mp_eyes *eyes,
+			 const uint64_t *entry, size_t n, size_t first, uint64_t *head,
+			 const char *phase, struct mp_finding *v)
 {
 	const char *odd;
 	struct mp_err err;
@@ -193,31 +219,40 @@ static void check_frames(const struct mp_eyes *eyes, const uint64_t *entry, size
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if (!mp_pagemap_pfn(entry[i])) {
+		uint64_t pfn = mp_pagemap_pfn(entry[i]);
+
+		if (!pfn) {
 			mp_finding_set(v, MP_SKIP, "page frames are hidden from this process");
 			return;
 		}
-		if (mp_state_kpageflags(eyes->kpageflags, mp_pagemap_pfn(entry[i]), &flags,
-					&err)) {
+		if (mp_state_kpageflags(eyes->kpageflags, pfn, &flags, &err)) {
 			mp_finding_set(v, MP_SKIP, "%s", err.text);
 			return;
 		}
-		odd = mp_kpageflags_odd(flags);
+		odd = odd_frame(map, flags, pfn, first + i, head);
 		if (odd) {
-			mp_finding_set(v, MP_FAIL, "after %s: page %zu is not a base page: %s",
-				       phase, first + i, odd);
+			mp_finding_set(v, not_due(map), "after %s: page %zu is not a %s page: %s",
+				       phase, first + i,
+				       map->sc->folio == MP_BASE ? "base" : "whole folio's", odd);
 			return;
 		}
 	}
 }
 
-/* Is the whole region present, and is every page a base page? */
+static const char *odd_entry(const struct mp_map *map, uint64_t entry, int prot)
+{
+	if (map->sc->fill == MP_FILL_NONE)
+		return mp_pagemap_absent(entry) ? NULL : "there, and should not be";
+	return mp_pagemap_odd(entry, map->sc->shared, map->sc->uffd && !(prot & PROT_WRITE));
+}
+
+/* Is the whole region present, and is every page what it should be? */
 static int check_entries(const struct mp_map *map, const struct mp_eyes *eyes,
-			 unsigned int region, const char *phase, struct mp_report *rep)
+			 unsigned int region, int prot, const char *phase,
+			 struct mp_report *rep)
 {
 	size_t pages = map->len / map->page, first, i;
-	bool file = map->sc->shared;
-	uint64_t entry[ENTRIES];
+	uint64_t entry[ENTRIES], head = 0;
 	struct mp_err err;
 
 	for (first = 0; first < pages; first += ENTRIES) {
@@ -230,7 +265,7 @@ static int check_entries(const struct mp_map *map, const struct mp_eyes *eyes,
 			return -1;
 		}
 		for (i = 0; i < n; i++) {
-			const char *odd = mp_pagemap_odd(entry[i], file);
+			const char *odd = odd_entry(map, entry[i], prot);
 
 			if (!odd)
 				continue;
@@ -239,18 +274,20 @@ static int check_entries(const struct mp_map *map, const struct mp_eyes *eyes,
 				       first + i, odd);
 			return -1;
 		}
-		if (eyes->kpageflags >= 0)
-			check_frames(eyes, entry, n, first, phase,
+		if (eyes->kpageflags >= 0 && map->sc->fill != MP_FILL_NONE)
+			check_frames(map, eyes, entry, n, first, &head, phase,
 				     &rep->v[MP_CHECK_KPAGEFLAGS]);
 	}
 	return 0;
 }
 
-static void check_pages(const struct mp_map *map, const struct mp_eyes *eyes,
+static void check_pages(const struct mp_map *map, const struct mp_eyes *eyes, int prot,
 			const char *phase, struct mp_report *rep)
 {
 	unsigned int i;
 
+	if (map->sc->fill == MP_FILL_NONE)
+		mp_finding_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_SKIP, "the row has no pages");
 	if (eyes->kpageflags < 0)
 		mp_finding_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_SKIP, "%s",
 			       eyes->no_kpageflags.text);
@@ -261,8 +298,8 @@ static void check_pages(const struct mp_map *map, const struct mp_eyes *eyes,
 			       eyes->no_pagemap.text);
 		return;
 	}
-	for (i = 0; i < map->sc->regions; i++)
-		if (check_entries(map, eyes, i, phase, rep))
+	for (i = 0; i < map->regions; i++)
+		if (check_entries(map, eyes, i, prot, phase, rep))
 			return;
 	mp_finding_set(&rep->v[MP_CHECK_PAGEMAP], MP_PASS, NULL);
 	mp_finding_set(&rep->v[MP_CHECK_KPAGEFLAGS], MP_PASS, NULL);
@@ -272,5 +309,56 @@ void mp_check_state(const struct mp_map *map, const struct mp_eyes *eyes, int pr
 		    enum mp_phase phase, struct mp_report *rep)
 {
 	check_vmas(map, prot, mp_phase_name[phase], rep);
-	check_pages(map, eyes, mp_phase_name[phase], rep);
+	check_pages(map, eyes, prot, mp_phase_name[phase], rep);
+}
+
+/* kB of the mapping that are mapped as huge pages; -1 when smaps does not say */
+static long huge_kb(const struct mp_map *map)
+{
+	FILE *f = fopen("/proc/self/smaps", "re");
+	struct mp_vma vma;
+	struct mp_err err;
+	unsigned int i;
+	long kb = -1;
+
+	if (!f)
+		return -1;
+	while (mp_state_next_vma(f, &vma, &err) > 0)
+		if (in_region(map, vma.start, &i) && vma.given & 1U << MP_ANON_HUGE)
+			kb = (kb < 0 ? 0 : kb) + (long)vma.kb[MP_ANON_HUGE];
+	fclose(f);
+	return kb;
+}
+
+bool mp_check_folios(const struct mp_map *map, const struct mp_eyes *eyes, size_t given,
+		     struct mp_err *why)
+{
+	struct mp_report rep = { .faults = { 0 } };
+	size_t all = map->len * map->regions;
+	long kb;
+
+	if (eyes->kpageflags >= 0 && eyes->pagemap >= 0) {
+		check_pages(map, eyes, PROT_READ | PROT_WRITE, "populate", &rep);
+		if (rep.v[MP_CHECK_KPAGEFLAGS].outcome == MP_SKIP)
+			mp_error(why, "no such folios to be had: %.200s",
+				 rep.v[MP_CHECK_KPAGEFLAGS].text.text);
+		if (map->sc->folio == MP_64K || why->text[0])
+			return !why->text[0];
+	}
+	if (map->sc->folio == MP_64K) {
+		size_t due = all / map->folio;
+
+		if (given == SIZE_MAX)
+			mp_error(why, "folios cannot be seen: %.100s, and no count of them",
+				 eyes->no_kpageflags.text);
+		else if (given < due)
+			mp_error(why, "no such folios to be had: %zu of %zu", given, due);
+		return !why->text[0];
+	}
+	kb = huge_kb(map);
+	if (kb < 0)
+		mp_error(why, "folios cannot be seen: smaps has no AnonHugePages");
+	else if ((size_t)kb << 10 != all)
+		mp_error(why, "no such folios to be had: %ld of %zu kB", kb, all >> 10);
+	return !why->text[0];
 }

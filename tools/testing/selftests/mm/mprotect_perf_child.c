@@ -19,6 +19,7 @@
 
 #include "mprotect_perf_child.h"
 #include "mprotect_perf_record.h"
+#include "mprotect_perf_settings.h"
 
 #define CHUNK 65536
 
@@ -67,6 +68,7 @@ static void in_child(const struct mp_child *c, int out, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	mp_settings_child();
 	/* _exit: what the parent's stdio had buffered is not ours to write */
 	_exit(c->run(c->arg, out, c->note) ? 1 : 0);
 }

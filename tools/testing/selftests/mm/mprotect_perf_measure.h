@@ -57,17 +57,6 @@ struct mp_result {
 int mp_measure_run(const struct mp_job *job, struct mp_result *res, struct mp_err *err);
 
 /**
- * mp_counters_open() - open what this machine can count beside the time
- * @why: why the first event that is missing is missing, or empty
- *
- * What is open counts this process and thread until it ends; a child opens
- * its own.
- *
- * Return: how many of the perf events can be counted.
- */
-int mp_counters_open(struct mp_err *why);
-
-/**
  * struct mp_clock - how good the clock is
  * @step: smallest difference seen between two readings, in ns
  * @cost: what one reading costs, in ns: part of every figure

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mprotect_perf_opts.h"
+#include "mprotect_perf_opts_value.h"
 #include "mprotect_perf_protocol.h"
 #include "mprotect_perf_scenario.h"
 
@@ -18,6 +18,7 @@ enum {
 	OPT_TIMEOUT = 256, OPT_TIME, OPT_PROCS, OPT_WARMUP_PROCS, OPT_CYCLES,
 	OPT_WARMUP, OPT_SEED, OPT_CPU, OPT_UNIT, OPT_MAX, OPT_BASELINE,
 	OPT_THRESHOLD, OPT_SEVERITY, OPT_PROTOCOL, OPT_TSV, OPT_PLOT, OPT_BISECT,
+	OPT_SWEEP, OPT_TASKS, OPT_ALLOW,
 };
 
 static const struct option longopts[] = {
@@ -45,100 +46,34 @@ static const struct option longopts[] = {
 	{ "tsv", required_argument, NULL, OPT_TSV },
 	{ "plot", required_argument, NULL, OPT_PLOT },
 	{ "bisect", no_argument, NULL, OPT_BISECT },
+	{ "sweep", required_argument, NULL, OPT_SWEEP },
+	{ "tasks", required_argument, NULL, OPT_TASKS },
+	{ "allow-settings", no_argument, NULL, OPT_ALLOW },
 	{ NULL, 0, NULL, 0 },
 };
 
-static int parse_count(const char *name, const char *text, unsigned long min,
-		       unsigned long max, unsigned long *value, struct mp_err *err)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoul(text, &end, 10);
-	if (errno || *end || text[0] < '0' || text[0] > '9' || *value < min || *value > max)
-		return mp_error(err, "--%s '%.40s': give a whole number from %lu to %lu",
-				name, text, min, max);
-	return 0;
-}
-
-/* A decimal number, nothing else that strtod() takes; ends at @end. */
-static bool decimal(const char *text, double min, double max, double *value, char **end)
-{
-	errno = 0;
-	*value = strtod(text, end);
-	return !errno && *end != text && strspn(text, "0123456789.") >= (size_t)(*end - text) &&
-	       *value >= min && *value <= max;
-}
-
-static int parse_time(const char *text, double *value, struct mp_err *err)
-{
-	char *end;
-
-	if (!decimal(text, 0.1, 86400, value, &end) || *end)
-		return mp_error(err, "--time '%.40s': give seconds from 0.1 to 86400", text);
-	return 0;
-}
-
-static int parse_threshold(const char *text, double *value, struct mp_err *err)
-{
-	char *end;
-
-	if (!decimal(text, 0, 1000, value, &end) || *end)
-		return mp_error(err, "--threshold '%.40s': give percent from 0 to 1000", text);
-	return 0;
-}
-
-/* "protect=40,restore=40.5" */
-static int parse_max(const char *text, double max[MP_PHASES], struct mp_err *err)
-{
-	const char *p = text;
-	char *end;
-	int phase;
-
-	for (;;) {
-		size_t len = strcspn(p, "=");
-
-		for (phase = 0; phase < MP_PHASES; phase++)
-			if (strlen(mp_phase_name[phase]) == len &&
-			    !strncmp(mp_phase_name[phase], p, len))
-				break;
-		if (phase == MP_PHASES || phase == MP_POPULATE || !p[len] ||
-		    !decimal(p + len + 1, 0.000001, 1e12, &max[phase], &end) ||
-		    (*end && *end != ','))
-			return mp_error(err, "--max '%.80s': give PHASE=NUMBER,... with PHASE one of protect, restore, touch",
-					text);
-		if (!*end)
-			return 0;
-		p = end + 1;
-	}
-}
-
 static int parse_protocol(const char *text, struct mp_opts *o, struct mp_err *err)
 {
-	const struct mp_protocol *p = mp_protocol_find(text);
-
-	if (!p)
-		return mp_error(err, "--protocol '%.40s': give lin", text);
-	o->protocol = p->name;
-	o->procs = p->procs;
-	o->warmup_procs = p->warmup_procs;
-	o->cycles = p->cycles;
-	o->warmup = p->warmup;
+	o->protocol = mp_protocol_find(text, err);
+	if (!o->protocol)
+		return -1;
+	o->procs = o->protocol->procs;
+	o->warmup_procs = o->protocol->warmup_procs;
+	o->cycles = o->protocol->cycles;
+	o->warmup = o->protocol->warmup;
 	return 0;
 }
 
-static int parse_severity(const char *text, enum mp_severity *severity, struct mp_err *err)
+/* Which rows and sizes a protocol has: other ones may be given beside it. */
+static int fill_from_protocol(struct mp_opts *o, struct mp_err *err)
 {
-	static const char *const names[] = { "auto", "warn", "fail" };
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!strcmp(text, names[i])) {
-			*severity = (enum mp_severity)i;
-			return 0;
-		}
-	}
-	return mp_error(err, "--severity '%.40s': give auto, warn or fail", text);
+	if (!o->protocol)
+		return 0;
+	if (!o->scenarios)
+		o->scenarios = o->protocol->scenarios;
+	if (o->protocol->sweep && !o->choice.nsizes)
+		return mp_choice_sweep(&o->choice, o->protocol->sweep, err);
+	return 0;
 }
 
 static int parse_select(const char *text, uint64_t *select, struct mp_err *err)
@@ -165,14 +100,6 @@ static int parse_select(const char *text, uint64_t *select, struct mp_err *err)
 	}
 }
 
-static int parse_unit(const char *text, bool *insn, struct mp_err *err)
-{
-	*insn = !strcmp(text, "insn");
-	if (*insn || !strcmp(text, "ns"))
-		return 0;
-	return mp_error(err, "--unit '%.40s': give ns or insn", text);
-}
-
 /* Options that are a whole number. */
 static int parse_number(struct mp_opts *o, int opt, struct mp_err *err)
 {
@@ -196,7 +123,7 @@ static int parse_number(struct mp_opts *o, int opt, struct mp_err *err)
 	for (i = 0; i < ARRAY_SIZE(number); i++) {
 		if (number[i].opt != opt)
 			continue;
-		if (parse_count(number[i].name, optarg, number[i].min, number[i].max, &n, err))
+		if (mp_parse_count(number[i].name, optarg, number[i].min, number[i].max, &n, err))
 			return -1;
 		*number[i].to = (uint32_t)n;
 	}
@@ -228,18 +155,18 @@ static int parse_one(struct mp_opts *o, int opt, struct mp_err *err)
 		o->output = optarg;
 		return 0;
 	case OPT_TIME:
-		return parse_time(optarg, &o->time, err);
+		return mp_parse_time(optarg, &o->time, err);
 	case OPT_UNIT:
-		return parse_unit(optarg, &o->insn, err);
+		return mp_parse_unit(optarg, &o->insn, err);
 	case OPT_MAX:
-		return parse_max(optarg, o->max, err);
+		return mp_parse_max(optarg, o->max, err);
 	case OPT_BASELINE:
 		o->baseline = optarg;
 		return 0;
 	case OPT_THRESHOLD:
-		return parse_threshold(optarg, &o->threshold, err);
+		return mp_parse_threshold(optarg, &o->threshold, err);
 	case OPT_SEVERITY:
-		return parse_severity(optarg, &o->severity, err);
+		return mp_parse_severity(optarg, &o->severity, err);
 	case OPT_PROTOCOL:
 		return parse_protocol(optarg, o, err);
 	case OPT_TSV:
@@ -250,6 +177,13 @@ static int parse_one(struct mp_opts *o, int opt, struct mp_err *err)
 		return 0;
 	case OPT_BISECT:
 		return 0;	/* seen before the others */
+	case OPT_SWEEP:
+		return mp_choice_sweep(&o->choice, optarg, err);
+	case OPT_TASKS:
+		return mp_choice_tasks(&o->choice, optarg, err);
+	case OPT_ALLOW:
+		o->allow_settings = true;
+		return 0;
 	default:
 		return parse_number(o, opt, err);
 	}
@@ -293,12 +227,17 @@ static unsigned int modes(int opt)
 	case OPT_THRESHOLD:
 	case OPT_SEVERITY:
 		return PERF | COMPARE;
-	case OPT_TSV:
 	case OPT_PLOT:
+		return PERF | COMPARE;
+	case OPT_TSV:
 	case OPT_BISECT:
 		return COMPARE;
 	case OPT_TIMEOUT:
 		return ALL & ~COMPARE;
+	case OPT_SWEEP:
+	case OPT_TASKS:
+	case OPT_ALLOW:
+		return CHECK | PERF;
 	case 'o':
 		return PERF;
 	default:
@@ -307,10 +246,27 @@ static unsigned int modes(int opt)
 }
 
 /* @given is a mask of longopts[] */
+static int check_protocol(const struct mp_opts *o, uint64_t given, struct mp_err *err)
+{
+	const struct mp_protocol *p = o->protocol;
+	const struct {
+		int opt;
+		bool set;
+	} by_protocol[] = {
+		{ OPT_PROCS, p && p->procs }, { OPT_WARMUP_PROCS, true }, { OPT_WARMUP, true },
+		{ OPT_CYCLES, p && p->cycles }, { OPT_TIME, p && p->procs && p->cycles },
+	};
+	unsigned int i;
+
+	for (i = 0; p && i < ARRAY_SIZE(by_protocol); i++)
+		if (by_protocol[i].set && given & 1ULL << index_of(by_protocol[i].opt))
+			return mp_error(err, "--protocol sets --%s: give one of them",
+					longopts[index_of(by_protocol[i].opt)].name);
+	return 0;
+}
+
 static int check_together(const struct mp_opts *o, uint64_t given, struct mp_err *err)
 {
-	static const int by_protocol[] = { OPT_PROCS, OPT_WARMUP_PROCS, OPT_CYCLES, OPT_WARMUP,
-					   OPT_TIME };
 	unsigned int mode = o->compare ? COMPARE : o->perf ? PERF : o->list ? LIST : CHECK;
 	unsigned int i, can;
 
@@ -323,24 +279,36 @@ static int check_together(const struct mp_opts *o, uint64_t given, struct mp_err
 			continue;
 		return mp_error(err, "--%s has no effect %s", longopts[i].name,
 				mode == COMPARE ? "with -c" : can == PERF ? "without -p" :
-				can == COMPARE ? "without -c" : "without -p or -c");
+				can == COMPARE ? "without -c" :
+				can & CHECK ? "with -l" : "without -p or -c");
 	}
-	for (i = 0; o->protocol && i < ARRAY_SIZE(by_protocol); i++)
-		if (given & 1ULL << index_of(by_protocol[i]))
-			return mp_error(err, "--protocol sets --%s: give one of them",
-					longopts[index_of(by_protocol[i])].name);
-	return 0;
+	return check_protocol(o, given, err);
+}
+
+/* Tasks are asked for: is there a row that has any? */
+static int check_tasks(const struct mp_opts *o, struct mp_err *err)
+{
+	unsigned int i;
+
+	for (i = 0; i < mp_nr_scenarios; i++)
+		if (o->select & 1ULL << i && mp_scenarios[i].team != MP_ALONE)
+			return 0;
+	return mp_error(err, "--tasks has no effect on these scenarios; give -s threads,threads-shared,processes");
+}
+
+static int check_plot(const struct mp_opts *o, struct mp_err *err)
+{
+	const char *end = o->plot ? strrchr(o->plot, '.') : NULL;
+
+	if (!o->plot || (end && (!strcmp(end, ".svg") || !strcmp(end, ".png"))))
+		return 0;
+	return mp_error(err, "--plot '%.150s': give a name that ends in .svg or .png", o->plot);
 }
 
 static int check_compare(const struct mp_opts *o, struct mp_err *err)
 {
-	const char *end = o->plot ? strrchr(o->plot, '.') : NULL;
-
 	if (o->nfiles < 2)
 		return mp_error(err, "-c needs two records or more: -c BASE HEAD");
-	if (o->plot && (!end || (strcmp(end, ".svg") && strcmp(end, ".png"))))
-		return mp_error(err, "--plot '%.150s': give a name that ends in .svg or .png",
-				o->plot);
 	if (o->bisect && o->severity == MP_WARN)
 		return mp_error(err, "--severity warn has no effect with --bisect");
 	return 0;
@@ -380,7 +348,13 @@ int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err)
 		return mp_error(err, "'%.60s' is not an option; -h lists them", argv[optind]);
 	o->file = argv + optind;
 	o->nfiles = argc - optind;
-	if (check_together(o, given, err) || (o->compare && check_compare(o, err)))
+	if (check_together(o, given, err) || check_plot(o, err) ||
+	    (o->compare && check_compare(o, err)))
 		return -1;
-	return o->scenarios && !o->compare ? parse_select(o->scenarios, &o->select, err) : 0;
+	if (o->compare)
+		return 0;
+	if (fill_from_protocol(o, err) ||
+	    (o->scenarios && parse_select(o->scenarios, &o->select, err)))
+		return -1;
+	return o->choice.ncounts ? check_tasks(o, err) : 0;
 }

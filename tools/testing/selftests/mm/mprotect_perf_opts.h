@@ -9,7 +9,9 @@
 #include <stdint.h>
 
 #include "mprotect_perf_err.h"
+#include "mprotect_perf_protocol.h"
 #include "mprotect_perf_record.h"
+#include "mprotect_perf_variant.h"
 
 /* A selection of rows is a mask; the API cases are one bit more. */
 #define MP_SELECT_API (1ULL << 63)
@@ -38,7 +40,9 @@ enum mp_severity { MP_AUTO, MP_WARN, MP_FAILS };
  * @warmup_procs: --warmup-procs, processes before them
  * @cycles: --cycles, measured cycles of a process, or 0: by time
  * @warmup: --warmup, cycles before them
- * @protocol: --protocol, its name, or NULL; has set the four above
+ * @protocol: --protocol, or NULL; has set the four above
+ * @choice: --sweep and --tasks
+ * @allow_settings: --allow-settings
  * @seed: --seed, of the order of the scenarios
  * @cpu: --cpu, or -1 for the last one that is allowed
  * @tsv: --tsv, the table to write, or NULL; points into argv
@@ -67,7 +71,9 @@ struct mp_opts {
 	uint32_t warmup_procs;
 	uint32_t cycles;
 	uint32_t warmup;
-	const char *protocol;
+	const struct mp_protocol *protocol;
+	struct mp_choice choice;
+	bool allow_settings;
 	uint32_t seed;
 	int cpu;
 	const char *tsv;

@@ -36,7 +36,11 @@ void mp_probe_arm(int on)
 
 static enum mp_access verdict(const void *p)
 {
-	if (caught_signal != SIGSEGV || caught_addr != p)
+	if (caught_addr != p)
+		return MP_ASTRAY;
+	if (caught_signal == SIGBUS && caught_code == BUS_ADRERR)
+		return MP_STOPPED;
+	if (caught_signal != SIGSEGV)
 		return MP_ASTRAY;
 	if (caught_code == SEGV_ACCERR)
 		return MP_REFUSED;

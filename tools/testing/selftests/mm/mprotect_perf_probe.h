@@ -11,6 +11,7 @@ enum mp_access {
 	MP_ALLOWED,
 	MP_REFUSED,	/* SIGSEGV with SEGV_ACCERR at the very address */
 	MP_UNMAPPED,	/* SIGSEGV with SEGV_MAPERR at the very address */
+	MP_STOPPED,	/* SIGBUS at the very address: how userfaultfd refuses */
 	MP_ASTRAY,	/* any other signal, code or address */
 };
 

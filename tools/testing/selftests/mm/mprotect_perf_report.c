@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of a run, and what a published protocol makes of the same samples:
- * the mean of each process, and how far these means are apart.
+ * The table of a run.
  */
 #include <math.h>
 #include <stdio.h>
@@ -44,46 +43,6 @@ static void clock_part(FILE *f, const struct mp_run_row *row, const struct mp_bo
 			100 / least, mp_phase_name[shortest]);
 }
 
-/* Of the means of the processes, from the given one on */
-static struct mp_stats of_means(const double *mean, unsigned int n)
-{
-	double *copy = malloc((n ? n : 1) * sizeof(*copy));
-	struct mp_stats st = { 0 };
-	unsigned int i;
-
-	for (i = 0; copy && i < n; i++)
-		copy[i] = mean[i];
-	if (copy)
-		st = mp_stats_of(copy, n);
-	free(copy);
-	return st;
-}
-
-static void by_protocol(FILE *f, const struct mp_run_row *row, int phase, const char *name)
-{
-	struct mp_stats all, rest;
-	struct mp_group *g;
-	double *mean;
-	unsigned int p;
-	size_t i;
-
-	if (mp_run_groups(row, phase, &g))
-		return;
-	mean = calloc(row->nprocs, sizeof(*mean));
-	for (p = 0; mean && p < row->nprocs; p++) {
-		for (i = 0; i < g[p].n; i++)
-			mean[p] += g[p].v[i] / (double)g[p].n;
-	}
-	if (mean) {
-		all = of_means(mean, row->nprocs);
-		rest = of_means(mean + 1, row->nprocs - 1);
-		fprintf(f, "  %s: %-8s mean of %zu processes %.3f, cv %.2f%%; without the first %.3f, cv %.2f%%\n",
-			name, mp_phase_name[phase], all.n, all.mean, all.cv, rest.mean, rest.cv);
-	}
-	free(mean);
-	free(g);
-}
-
 char *mp_report_table(const struct mp_run_row *row, const struct mp_boot *facts,
 		      const struct mp_opts *o)
 {
@@ -107,8 +66,6 @@ char *mp_report_table(const struct mp_run_row *row, const struct mp_boot *facts,
 			fprintf(f, "  %-8s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %5.1f\n",
 				mp_phase_name[phase], st.floor, st.median, st.mean, st.sd, st.p99,
 				st.max, st.cv);
-	for (phase = 0; o->protocol && phase < MP_PHASES; phase++)
-		by_protocol(f, row, phase, o->protocol);
 	clock_part(f, row, facts);
 	settled(f, row);
 	fclose(f);

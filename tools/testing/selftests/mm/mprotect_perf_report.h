@@ -5,6 +5,7 @@
 #ifndef MPROTECT_PERF_REPORT_H
 #define MPROTECT_PERF_REPORT_H
 
+#include "mprotect_perf_fit.h"
 #include "mprotect_perf_gate.h"
 #include "mprotect_perf_opts.h"
 
@@ -18,5 +19,35 @@
  */
 char *mp_report_table(const struct mp_run_row *row, const struct mp_boot *facts,
 		      const struct mp_opts *o);
+
+/**
+ * mp_report_curve() - the figures of a scenario in several variants
+ * @row: its rows, after mp_run_time()
+ * @n: how many
+ * @o: for the unit, and whether sizes were asked for
+ *
+ * Return: lines, for free(); NULL without memory.
+ */
+char *mp_report_curve(const struct mp_run_row *row, unsigned int n, const struct mp_opts *o);
+
+/**
+ * mp_report_fit() - what a call costs beside its pages
+ * @row: the rows of a scenario in several sizes
+ * @n: how many
+ * @phase: a phase
+ * @fit: filled
+ *
+ * Return: 0, or -1 when no line can be laid through them.
+ */
+int mp_report_fit(const struct mp_run_row *row, unsigned int n, int phase, struct mp_fit *fit);
+
+/**
+ * mp_report_published() - the figure that the author of a protocol gives
+ * @row: after mp_run_time(), with samples
+ * @p: the protocol
+ *
+ * Return: lines, for free(); NULL without memory.
+ */
+char *mp_report_published(const struct mp_run_row *row, const struct mp_protocol *p);
 
 #endif /* MPROTECT_PERF_REPORT_H */

@@ -41,6 +41,7 @@ void mp_run_check(struct mp_run_row *row, const struct mp_plan *plan)
 		return;
 	mp_measure_run(&job, &res, &row->died);
 	row->report = res.report;
+	row->missing = res.report.missing;
 	free(res.sample);
 }
 
@@ -77,7 +78,9 @@ static void run_one(struct mp_run_row *row, const struct mp_plan *plan, double s
 	if (mp_measure_run(&job, &res, &row->fault))
 		return;
 	failed = mp_report_failed(&res.report);
-	if (failed)
+	if (res.report.missing.text[0])
+		row->missing = res.report.missing;
+	else if (failed)
 		row->fault = failed->text;
 	else if (measured)
 		keep(row, &res);
@@ -205,19 +208,26 @@ static bool run_round(struct mp_run_row *row, unsigned int *order, unsigned int 
 void mp_run_time(struct mp_run_row *row, unsigned int nrows, const struct mp_plan *plan)
 {
 	struct mp_rng rng = { plan->seed };
-	unsigned int order[64], i;
-	uint32_t warm;
+	unsigned int *order = calloc(nrows, sizeof(*order)), i;
 	uint64_t start = mp_clock_now();
+	uint32_t warm = plan->warmup_procs;
+	bool any = true;
 
+	if (!order) {
+		for (i = 0; i < nrows; i++)
+			mp_error(&row[i].fault, "no memory for %u rows", nrows);
+		return;
+	}
 	for (i = 0; i < nrows; i++) {
 		order[i] = i;
 		row[i].settled = MP_TOO_FEW;
 	}
-	for (warm = plan->warmup_procs; ; warm -= warm > 0) {
+	while (any) {
 		mp_rng_shuffle(&rng, order, nrows);
-		if (!run_round(row, order, nrows, plan, !warm, start))
-			return;
+		any = run_round(row, order, nrows, plan, !warm, start);
+		warm -= warm > 0;
 	}
+	free(order);
 }
 
 void mp_run_free(struct mp_run_row *row)

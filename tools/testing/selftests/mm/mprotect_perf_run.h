@@ -47,9 +47,10 @@ struct mp_plan {
 
 /**
  * struct mp_run_row - one scenario of a run
- * @sc: the scenario
+ * @sc: the scenario, or a variant of it
+ * @own: where it is kept when it is a variant
  * @report: its thorough checks
- * @missing: why it cannot run here, or empty
+ * @missing: why it cannot run here, or no longer, or empty
  * @died: why the process that checked it did not end well, or empty
  * @fault: why its timing is void, or empty: a check failed or a process died
  * @sample: all measured samples, in the order of the processes
@@ -63,6 +64,7 @@ struct mp_plan {
  */
 struct mp_run_row {
 	const struct mp_scenario *sc;
+	struct mp_scenario own;
 	struct mp_report report;
 	struct mp_err missing;
 	struct mp_err died;

@@ -4,8 +4,10 @@
  */
 #include <string.h>
 
+#include "mprotect_perf_counters.h"
 #include "mprotect_perf_env.h"
 #include "mprotect_perf_session.h"
+#include "mprotect_perf_settings.h"
 
 struct facts_sink {
 	struct mp_session *ses;
@@ -43,10 +45,21 @@ static int collect_facts(struct mp_session *ses, int argc, char **argv, struct m
 	return to.ret;
 }
 
+/* The settings that the chosen rows need */
+static unsigned int needs(const struct mp_session *ses)
+{
+	unsigned int mask = 0, i;
+
+	for (i = 0; i < ses->nrows; i++)
+		mask |= mp_scenario_needs(ses->row[i].sc);
+	return mask;
+}
+
 int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_err *err)
 {
 	struct mp_gate g;
 
+	ses->plot.fd = -1;
 	ses->cpu = ses->opts.cpu >= 0 ? ses->opts.cpu : mp_env_last_cpu();
 	ses->facts = mp_boot_new("this run", err);
 	if (!ses->facts)
@@ -56,15 +69,30 @@ int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_er
 		if (!ses->record)
 			goto fail;
 	}
+	if (ses->opts.plot && mp_new_file_open(&ses->plot, ses->opts.plot, err))
+		goto fail;
 	if ((ses->opts.perf || ses->opts.verbose) && collect_facts(ses, argc, argv, err))
 		goto fail;
 	g = mp_session_gate(ses);
-	if (!mp_gate_check(&g, err))
+	if (mp_gate_check(&g, err) || mp_group_rows(&ses->opts, &ses->row, &ses->nrows, err))
+		goto fail;
+	/* the last thing that can go wrong: what it changes must be put back */
+	if (!ses->opts.allow_settings || !mp_settings_allow(needs(ses), err))
 		return 0;
 fail:
+	mp_group_free(ses->row, ses->nrows);
+	mp_new_file_close(&ses->plot);
 	mp_record_abandon(ses->record);
 	mp_boot_free(ses->facts);
 	return -1;
+}
+
+int mp_session_end(struct mp_session *ses, struct mp_err *err)
+{
+	mp_group_free(ses->row, ses->nrows);
+	mp_new_file_close(&ses->plot);
+	mp_boot_free(ses->facts);
+	return mp_settings_restore(err);
 }
 
 struct mp_gate mp_session_gate(const struct mp_session *ses)

@@ -6,6 +6,8 @@
 #define MPROTECT_PERF_SESSION_H
 
 #include "mprotect_perf_gate.h"
+#include "mprotect_perf_group.h"
+#include "mprotect_perf_new_file.h"
 #include "mprotect_perf_opts.h"
 
 /**
@@ -15,12 +17,18 @@
  * @facts: the environment, as a boot without samples; empty unless it is timed
  *	or asked for
  * @record: the record that is being written, or NULL
+ * @plot: the picture that is being drawn, if one was asked for
+ * @row: what is to be run: each scenario that was chosen, or its variants
+ * @nrows: how many
  */
 struct mp_session {
 	struct mp_opts opts;
 	int cpu;
 	struct mp_boot *facts;
 	struct mp_record_writer *record;
+	struct mp_new_file plot;
+	struct mp_run_row *row;
+	unsigned int nrows;
 };
 
 /**
@@ -28,12 +36,21 @@ struct mp_session {
  * @ses: its @opts are parsed; the rest is filled
  * @argc: as main() has it, for the environment
  * @argv: as main() has it
- * @err: filled on failure: a record that cannot be written, a baseline that
- *	cannot be read or is of another machine
+ * @err: filled on failure: a file that cannot be written, a baseline that
+ *	cannot be read or is of another machine, a setting that cannot be changed
  *
  * Return: 0, or -1; nothing is left behind then.
  */
 int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_err *err);
+
+/**
+ * mp_session_end() - put settings back, and forget the rows
+ * @ses: the session; its record is for mp_record_finish()
+ * @err: filled when a setting could not be put back
+ *
+ * Return: 0, or -1.
+ */
+int mp_session_end(struct mp_session *ses, struct mp_err *err);
 
 /**
  * mp_session_gate() - the limits of this session

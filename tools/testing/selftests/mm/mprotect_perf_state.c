@@ -20,11 +20,16 @@
 /* Documentation/admin-guide/mm/pagemap.rst */
 #define PM_PFN_BITS	55
 #define PM_EXCLUSIVE	(1ULL << 56)
+#define PM_UFFD_WP	(1ULL << 57)
 #define PM_FILE		(1ULL << 61)
 #define PM_SWAP		(1ULL << 62)
 #define PM_PRESENT	(1ULL << 63)
 
+#define MTHP_GIVEN "/sys/kernel/mm/transparent_hugepage/hugepages-64kB/stats/anon_fault_alloc"
+
 /* include/uapi/linux/kernel-page-flags.h */
+#define KPF_COMPOUND_HEAD	(1ULL << 15)
+#define KPF_COMPOUND_TAIL	(1ULL << 16)
 static const struct {
 	unsigned int bit;
 	const char *name;
@@ -145,7 +150,7 @@ int mp_state_pagemap(int fd, uintptr_t addr, size_t n, size_t page, uint64_t *en
 	return 0;
 }
 
-const char *mp_pagemap_odd(uint64_t entry, bool file)
+const char *mp_pagemap_odd(uint64_t entry, bool file, bool uffd_wp)
 {
 	if (entry & PM_SWAP)
 		return "swapped out or migrating";
@@ -155,7 +160,15 @@ const char *mp_pagemap_odd(uint64_t entry, bool file)
 		return file ? "not a file or shared page" : "a file or shared page";
 	if (!(entry & PM_EXCLUSIVE))
 		return "mapped more than once";
+	if (!(entry & PM_UFFD_WP) != !uffd_wp)
+		return uffd_wp ? "not write-protected by userfaultfd" :
+				 "write-protected by userfaultfd";
 	return NULL;
+}
+
+bool mp_pagemap_absent(uint64_t entry)
+{
+	return !(entry & (PM_PRESENT | PM_SWAP));
 }
 
 uint64_t mp_pagemap_pfn(uint64_t entry)
@@ -184,4 +197,22 @@ const char *mp_kpageflags_odd(uint64_t flags)
 		if (flags & (1ULL << not_base[i].bit))
 			return not_base[i].name;
 	return NULL;
+}
+
+bool mp_kpageflags_in_folio(uint64_t flags, size_t index)
+{
+	return flags & (index ? KPF_COMPOUND_TAIL : KPF_COMPOUND_HEAD);
+}
+
+size_t mp_state_mthp_given(void)
+{
+	FILE *f = fopen(MTHP_GIVEN, "re");
+	size_t n = SIZE_MAX;
+
+	if (!f)
+		return n;
+	if (fscanf(f, "%zu", &n) != 1)
+		n = SIZE_MAX;
+	fclose(f);
+	return n;
 }

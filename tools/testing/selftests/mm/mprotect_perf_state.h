@@ -73,10 +73,19 @@ int mp_state_pagemap(int fd, uintptr_t addr, size_t n, size_t page, uint64_t *en
  *	by this process alone?
  * @entry: from pagemap
  * @file: the page belongs to a file or to shared memory
+ * @uffd_wp: userfaultfd write-protects it
  *
  * Return: NULL when all is as it should be, or what is odd.
  */
-const char *mp_pagemap_odd(uint64_t entry, bool file);
+const char *mp_pagemap_odd(uint64_t entry, bool file, bool uffd_wp);
+
+/**
+ * mp_pagemap_absent() - is an entry that of a page that is nowhere?
+ * @entry: from pagemap
+ *
+ * Return: true when it is.
+ */
+bool mp_pagemap_absent(uint64_t entry);
 
 /**
  * mp_pagemap_pfn() - page frame of a present page
@@ -104,5 +113,23 @@ int mp_state_kpageflags(int fd, uint64_t pfn, uint64_t *flags, struct mp_err *er
  * Return: NULL for a base page, or the name of the flag that it must not have.
  */
 const char *mp_kpageflags_odd(uint64_t flags);
+
+/**
+ * mp_kpageflags_in_folio() - are the flags those of a page of a large folio?
+ * @flags: from kpageflags
+ * @index: which page of the folio, from 0
+ *
+ * Return: true when they are.
+ */
+bool mp_kpageflags_in_folio(uint64_t flags, size_t index);
+
+/**
+ * mp_state_mthp_given() - how many 64 KiB folios page faults have been given
+ *
+ * Of all processes since boot.
+ *
+ * Return: the number, or SIZE_MAX when this kernel does not count them.
+ */
+size_t mp_state_mthp_given(void);
 
 #endif /* MPROTECT_PERF_STATE_H */
