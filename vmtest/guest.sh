@@ -42,6 +42,15 @@ guest_machine()
 	command -v "$qemu" >/dev/null 2>&1 || die "$qemu is missing"
 }
 
+# guest_tie: sets $tie, which lets a command die with its parent, whatever ends
+# that one: timeout with the shell that has started it, QEMU with timeout. Without
+# setpriv (util-linux) both outlive a shell that gets SIGKILL, until --timeout.
+guest_tie()
+{
+	tie="setpriv --pdeathsig KILL"
+	$tie true 2>/dev/null || tie=
+}
+
 # guest_start IMAGE CONSOLE PORT ERRORS: QEMU in the background, sets guest_pid.
 guest_start()
 {
@@ -62,7 +71,8 @@ guest_start()
 		;;
 	*) set -- "$@" -accel "$accel" ;;
 	esac
-	timeout -k 5 "$timeout" "$qemu" "$@" \
+	# shellcheck disable=SC2086 # words of a command
+	$tie timeout -k 5 "$timeout" $tie "$qemu" "$@" \
 		-machine "$machine" -cpu "$cpu" -smp "$smp" -m "$mem" \
 		-initrd "$initrd" -append "$append" \
 		-nodefaults -no-user-config -no-reboot -display none -nic none \

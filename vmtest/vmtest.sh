@@ -58,7 +58,7 @@ root=$(cd "$here/.." && pwd)
 arch='' boots=1 accel=icount smp=1 mem=1G timeout=900 settle='' append=''
 jobs=$(nproc 2>/dev/null || echo 1)
 program='' out=$root/build/vmtest/out keep='' send='' profile='' tmp='' guest_pid=''
-kernels='' lanes='' compare=1
+kernels='' lanes='' leash='' compare=1
 newline='
 '
 # shellcheck source=SCRIPTDIR/initramfs.sh
@@ -79,7 +79,7 @@ number()
 
 check_host()
 {
-	for _tool in timeout cksum mktemp; do
+	for _tool in timeout cksum mkfifo mktemp; do
 		command -v "$_tool" >/dev/null 2>&1 || die "$_tool is missing"
 	done
 	if [ "$accel" = kvm ]; then
@@ -103,6 +103,7 @@ clean_up()
 	for _pid in $lanes; do
 		kill "$_pid" 2>/dev/null || :
 	done
+	slip_leash
 	wait
 	if [ -n "$keep" ] && [ -n "$tmp" ]; then
 		say "kept $tmp"
@@ -165,6 +166,29 @@ report()
 	printf '%s\n' "$_text" >&2
 }
 
+# hold_leash: SIGKILL leaves no time to end the lanes. We alone hold this pipe
+# open, and when it closes unasked, whoever reads from it ends them.
+hold_leash()
+{
+	mkfifo "$tmp/leash"
+	exec 8<>"$tmp/leash"
+	exec 7<"$tmp/leash"
+	(
+		trap - EXIT
+		exec 8>&-
+		# shellcheck disable=SC2086 # a list
+		read -r _ <&7 || kill $lanes
+	) &
+	leash=$!
+	exec 7<&-
+}
+
+slip_leash()
+{
+	[ -z "$leash" ] || echo >&8
+	leash=
+}
+
 # lane: does boots that no other lane has claimed, until none is left. A
 # directory is made by one only.
 lane()
@@ -193,10 +217,12 @@ run()
 		lane &
 		lanes="$lanes $!"
 	done
+	hold_leash
 	for _pid in $lanes; do
 		wait "$_pid" || : >"$tmp/failed"
 	done
 	lanes=
+	slip_leash
 	[ ! -e "$tmp/failed" ]
 }
 
@@ -263,6 +289,7 @@ kvm | tcg) : "${settle:=2}" ;;
 esac
 check_host
 guest_machine
+guest_tie
 trap clean_up EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT

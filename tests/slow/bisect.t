@@ -24,24 +24,38 @@ GIT_CONFIG_GLOBAL=/dev/null
 export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 export GIT_CONFIG_GLOBAL
 
-# A copy of KTREE, or Debian's source unpacked.
+# unpack DEB: its tree, as a new directory $tree.new. A pipe ends like its last
+# command, and tar may be content with half of a file.
+unpack()
+{
+	rm -rf "$tree.new"
+	mkdir "$tree.new" &&
+		dpkg-deb --fsys-tarfile "$1" |
+		tar -xO ./usr/src/linux-source-7.3.tar.xz >"$dir/source.tar.xz" &&
+		xz -t "$dir/source.tar.xz" &&
+		tar -xJ -C "$tree.new" --strip-components=1 -f "$dir/source.tar.xz"
+}
+
+# A copy of KTREE, or Debian's source unpacked; $tree when it is whole. "set -e"
+# does not count below "ok", hence the "&&" here and in what follows.
 get_tree()
 {
 	[ ! -f "$tree/mm/mprotect.c" ] || return 0
-	mkdir -p "$dir/apt" "$tree"
+	mkdir -p "$dir" || return 1
 	if [ -n "${KTREE-}" ]; then
-		cp -a "$KTREE/." "$tree/"
+		rm -rf "$tree.new"
+		cp -a "$KTREE/." "$tree.new/" && mv "$tree.new" "$tree"
 		return
 	fi
-	if ! { apt_init "$dir/apt" amd64 trixie trixie-backports sid &&
-	       apt_refresh && apt_get linux-source-7.3 "$dir/apt"; }; then
-		echo "$APT_ERR" >&2
+	rm -rf "$dir/deb"
+	if ! { mkdir "$dir/deb" && apt_init "$dir/apt" amd64 \
+			trixie trixie-backports sid && apt_refresh &&
+	       apt_get linux-source-7.3 "$dir/deb"; }; then
+		echo "${APT_ERR-}" >&2
 		return 1
 	fi
-	dpkg-deb --fsys-tarfile "$dir"/apt/linux-source-*.deb |
-		tar -xO ./usr/src/linux-source-7.3.tar.xz | xz -dc -T0 |
-		tar -x -C "$tree" --strip-components=1
-	rm -r "$dir/apt"
+	unpack "$dir"/deb/linux-source-7.3_*.deb && mv "$tree.new" "$tree" &&
+		rm -r "$dir/deb" "$dir/apt" "$dir/source.tar.xz"
 }
 
 commit()
@@ -61,21 +75,22 @@ harmless()
 make_history()
 {
 	rm -rf "$tree/.git"
-	git -C "$tree" init -q
-	git -C "$tree" add -f mm
-	commit "the tree as it is"
-	git -C "$tree" tag good
-	harmless mmap.c "a remark"
-	harmless mprotect.c "a remark"
-	echo "#error not today" >>"$tree/mm/mprotect.c"
-	commit "mm/mprotect: does not build"
-	git -C "$tree" show HEAD~1:mm/mprotect.c >"$tree/mm/mprotect.c"
-	commit "mm/mprotect: builds again"
-	sed -i 's/^\(\t*\)if (likely(nr_ptes == 1)) {$/&\n\1\tfor (int i = 0; i < 40; i++)\n\1\t\tbarrier();/' \
-		"$tree/mm/mprotect.c"
-	commit "$bad"
-	harmless madvise.c "a remark"
-	git -C "$tree" tag bad
+	git -C "$tree" init -q &&
+		git -C "$tree" add -f mm &&
+		commit "the tree as it is" &&
+		git -C "$tree" tag good &&
+		harmless mmap.c "a remark" &&
+		harmless mprotect.c "a remark" &&
+		echo "#error not today" >>"$tree/mm/mprotect.c" &&
+		commit "mm/mprotect: does not build" &&
+		git -C "$tree" show HEAD~1:mm/mprotect.c \
+			>"$tree/mm/mprotect.c" &&
+		commit "mm/mprotect: builds again" &&
+		sed -i 's/^\(\t*\)if (likely(nr_ptes == 1)) {$/&\n\1\tfor (int i = 0; i < 40; i++)\n\1\t\tbarrier();/' \
+			"$tree/mm/mprotect.c" &&
+		commit "$bad" &&
+		harmless madvise.c "a remark" &&
+		git -C "$tree" tag bad
 }
 
 # in_tree COMMAND...
@@ -99,7 +114,9 @@ for tool in flex bison bc git qemu-system-x86_64; do
 		exit
 	fi
 done
+began=$(date +%s)
 ok "a tree" get_tree
+echo "# after $(($(date +%s) - began)) s"
 [ ! -d "$tree/.git" ] || in_tree git checkout -q -f good
 [ ! -d "$tree/.git" ] || in_tree git checkout -q good -- mm
 ok "a history" make_history
