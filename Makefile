@@ -17,7 +17,7 @@ run: all
 	@scripts/run.sh
 
 check: all
-	@scripts/deps.sh check
+	@scripts/deps.sh $(if $(findstring /slow/,$(TESTS)),slow,check)
 	@env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS prove -j$(JOBS) $(PROVEFLAGS) $(TESTS)
 
 TESTS = $(sort $(wildcard tests/*.t))
@@ -26,13 +26,14 @@ TESTS = $(sort $(wildcard tests/*.t))
 check-slow: TESTS = $(sort $(wildcard tests/slow/*.t))
 check-slow: check
 
-# KERNELS="6.12 6.16 ..." and ARCH as in scripts/scan.sh
+# KERNELS="6.12 6.16 ...", ARCH and more as in scripts/scan.sh
 scan: all
 	@scripts/deps.sh check
 	@scripts/scan.sh
 
 # How well a figure repeats, here and with other tools; takes half an hour.
 bench: all
+	@scripts/deps.sh bench
 	@bench/bench.sh
 
 integrate:
@@ -48,7 +49,7 @@ help:
 	@echo 'make run         build it, validate this kernel, time mprotect() for ten seconds'
 	@echo 'make check       run all tests (TESTS=tests/NAME.t for one)'
 	@echo 'make check-slow  build a kernel and bisect a regression in it'
-	@echo 'make scan KERNELS="6.12 6.16 ..." [ARCH=arm64]'
+	@echo 'make scan KERNELS="6.12 6.16 ..." [ARCH=arm64] [SMP=2] [OPTIONS="--tasks 1,2"]'
 	@echo '                 instructions per page in each release, in QEMU'
 	@echo 'make bench       how well figures repeat, beside google/benchmark and stress-ng'
 	@echo 'make integrate KTREE=/path/to/linux [REMOVE=1]'

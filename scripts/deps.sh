@@ -64,6 +64,19 @@ check_tools()
 		>/dev/null 2>&1 || missing="$missing libclang-rt-dev"
 }
 
+# make check-slow builds kernels.
+slow_tools()
+{
+	check_tools
+	want flex bison bc
+}
+
+bench_tools()
+{
+	want g++ stress-ng
+	header /usr/include/benchmark/benchmark.h libbenchmark-dev
+}
+
 # header FILE PACKAGE: what is no command.
 header()
 {
@@ -97,4 +110,4 @@ if have apt-get; then
 else
 	echo "deps: missing (Debian's names for it):$missing" >&2
 fi
-[ "$what" = check ]
+[ "$what" = check ] || [ "$what" = slow ]

@@ -21,8 +21,7 @@ for tool in flock pgrep ps setpriv timeout unshare; do
 	have $tool || { echo "1..0 # SKIP no $tool"; exit 0; }
 done
 [ -e $global ] || { echo '1..0 # SKIP no transparent huge pages'; exit 0; }
-# Tests that change these files wait for one another.
-exec 8<$reserve
+exec 8<$reserve # tests that change these files wait for one another
 flock -w 600 8 || { echo "1..0 # SKIP another test holds $reserve"; exit 0; }
 
 word()
