@@ -7,6 +7,8 @@
 #	deps.sh build	what it takes to build and run: fails when it cannot be had
 #	deps.sh check	what all tests want: never fails, a test without its tool
 #			is skipped and says so
+#	deps.sh slow	what make check-slow wants, likewise
+#	deps.sh bench	what make bench needs
 
 set -eu
 
