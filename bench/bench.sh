@@ -6,7 +6,11 @@
 # time each; then each tool's spread, (max - min) / min, and coefficient of
 # variation. "make bench" runs it.
 #
-#	bench.sh [N [SECONDS [SCENARIO...]]]
+#	[NOISE=1] bench.sh [N [SECONDS [SCENARIO...]]]
+#
+# NOISE: with a neighbour of our own on the same CPU, busy for 20 to 300 ms and
+# away for up to a second, as the neighbours of a shared machine are; where the
+# others are quiet, every tool repeats.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,6 +32,22 @@ gbench=$build/bench/gbench
 if [ -z "$(find "$gbench" -newer "$here/gbench.cc" 2>/dev/null)" ]; then
 	g++ -O2 -o "$gbench" "$here/gbench.cc" -lbenchmark -lpthread ||
 		die 'google/benchmark is missing: apt-get install libbenchmark-dev'
+fi
+
+neighbour()
+{
+	awk 'BEGIN { srand(1); for (;;) print 0.02 + 0.28 * rand(), rand() }' |
+		while read -r busy away; do
+			timeout "$busy" sh -c 'while :; do :; done' || :
+			sleep "$away"
+		done
+}
+
+if [ -n "${NOISE-}" ]; then
+	neighbour &
+	trap 'kill $! 2>/dev/null; rm -rf "$tmp"' EXIT
+	taskset -cp "$cpu" $! >/dev/null
+	echo "with a neighbour on CPU $cpu"
 fi
 
 # Each prints lines of "NAME VALUE".

@@ -81,7 +81,7 @@ for row in shared-dirty private-none devzero-none one-page; do
 	share "$row"
 done
 # What the program gives a process of --time.
-part=$(awk -v s="$seconds" 'BEGIN { s /= 20; print (s < 0.05 ? 0.05 : s > 1 ? 1 : s) }')
+part=$(awk -v s="$seconds" 'BEGIN { s /= 24; print (s < 0.05 ? 0.05 : s > 1 ? 1 : s) }')
 printf 'floor in ns per page of %d processes of each, in turn:\n' "$n"
 printf '             %9s %9s %8s\n' program bare 'diff%'
 pairs shared-dirty shared 67108864

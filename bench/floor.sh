@@ -52,7 +52,7 @@ size()
 	"$build/bench/bare" "$cpu" "$1" "$2" "$part" "$procs" 4000 >"$tmp/record"
 }
 
-part=$(awk -v s="$seconds" 'BEGIN { s /= 20; print (s < 0.05 ? 0.05 : s > 1 ? 1 : s) }')
+part=$(awk -v s="$seconds" 'BEGIN { s /= 24; print (s < 0.05 ? 0.05 : s > 1 ? 1 : s) }')
 rows="shared-dirty private-none devzero-none one-page split-restore"
 i=0
 load

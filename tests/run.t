@@ -88,6 +88,12 @@ large_folios()
 	[ ! -e $thp/hugepages-64kB/enabled ] ||
 		matches 'folios of 64 KiB are had' '^ok .* validate\.mthp-64k\.pagemap$'
 	ok 'it is as it was' [ "$(thp_choice $thp/enabled)" = never ]
+	run 'a record of it' 0 "$prog" -p -s thp-pmd --allow-settings --procs 1 --cycles 3 \
+		-o "$tmp/thp.rec"
+	ok 'says what was in force' grep -qE '^env .*\<thp=madvise' "$tmp/thp.rec"
+	run 'a baseline that is not there' 1 "$prog" -p -s thp-pmd --allow-settings \
+		--baseline "$tmp/none.rec"
+	ok 'leaves it as it was' [ "$(thp_choice $thp/enabled)" = never ]
 	run 'not by everybody' 1 as_nobody "$tmp/prog" -s thp-pte --allow-settings
 	ok 'which is told in one line' sh -c '[ "$(wc -l <"$1")" = 1 ] && grep -q enabled "$1"' sh "$err"
 	echo madvise >$thp/enabled
@@ -101,6 +107,9 @@ large_folios()
 	fi
 }
 if [ -n "$root" ] && [ -w $thp/enabled ] && [ -w $thp/shmem_enabled ]; then
+	# tests/settings.t changes them, too
+	exec 8</proc/sys/vm/min_free_kbytes
+	flock -w 600 8
 	was=$(thp_choice $thp/enabled)
 	was_shmem=$(thp_choice $thp/shmem_enabled)
 	trap 'echo "$was" >$thp/enabled; echo "$was_shmem" >$thp/shmem_enabled; rm -rf "$tmp"' EXIT
@@ -112,6 +121,7 @@ if [ -n "$root" ] && [ -w $thp/enabled ] && [ -w $thp/shmem_enabled ]; then
 	echo "$was_shmem" >$thp/shmem_enabled
 	large_folios
 	echo "$was" >$thp/enabled
+	exec 8<&-
 	trap 'rm -rf "$tmp"' EXIT
 else
 	skip 'THP always, and large folios' 'needs root and a kernel with transparent huge pages'

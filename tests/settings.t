@@ -235,9 +235,9 @@ killed_early()
 	# It can read no earlier than it goes on.
 	traced setsid STOP >"$log" 2>&1 &
 	pid=$!
-	until_true sh -c '[ "$(pgrep -cf "^$1 ")" = 2 ]' sh "$prog"
+	until_true sh -c '[ "$(pgrep -cf "^$1 ")" = 2 ]' sh "$prog" || :
 	echo always >$global
-	until_true sh -c 'pkill -CONT -f "^$1 "; ! pgrep -f "^$1 "' sh "$prog"
+	until_true sh -c 'pkill -CONT -f "^$1 "; ! pgrep -f "^$1 "' sh "$prog" || :
 	wait $pid || :
 	told 'a change at the last moment is seen' 'somebody else changes it just now; try again'
 	check 'and left alone' values always

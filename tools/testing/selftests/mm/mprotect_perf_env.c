@@ -223,6 +223,8 @@ void mp_env_collect(const struct mp_env_sink *sink, const struct mp_env_run *run
 	put_mitigations(sink);
 	put_debug(sink);
 	put_choice(sink, "thp", "/sys/kernel/mm/transparent_hugepage/enabled");
+	put_choice(sink, "mthp_64k",
+		   "/sys/kernel/mm/transparent_hugepage/hugepages-64kB/enabled");
 	put_choice(sink, "shmem_thp", "/sys/kernel/mm/transparent_hugepage/shmem_enabled");
 	first_line("/proc/sys/kernel/numa_balancing", text, sizeof(text));
 	put(sink, "numa_balancing", text);

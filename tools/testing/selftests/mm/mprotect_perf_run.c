@@ -15,7 +15,7 @@
 /* of the floor: what counts as the same */
 #define TOLERANCE 0.005
 /* A process is short, so that there are many, but not so short that set-up rules. */
-#define PROC_PART (1.0 / 20)
+#define PROC_PART (1.0 / 24)
 #define PROC_SECONDS_MIN 0.05
 #define PROC_SECONDS_MAX 1.0
 

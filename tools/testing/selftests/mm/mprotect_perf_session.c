@@ -57,6 +57,7 @@ static unsigned int needs(const struct mp_session *ses)
 
 int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_err *err)
 {
+	struct mp_err ignored;
 	struct mp_gate g;
 
 	ses->plot.fd = -1;
@@ -71,15 +72,18 @@ int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_er
 	}
 	if (ses->opts.plot && mp_new_file_open(&ses->plot, ses->opts.plot, err))
 		goto fail;
+	if (mp_group_rows(&ses->opts, &ses->row, &ses->nrows, err))
+		goto fail;
+	/* before the facts, which are to tell what was in force */
+	if (ses->opts.allow_settings && mp_settings_allow(needs(ses), err))
+		goto fail;
 	if ((ses->opts.perf || ses->opts.verbose) && collect_facts(ses, argc, argv, err))
 		goto fail;
 	g = mp_session_gate(ses);
-	if (mp_gate_check(&g, err) || mp_group_rows(&ses->opts, &ses->row, &ses->nrows, err))
-		goto fail;
-	/* the last thing that can go wrong: what it changes must be put back */
-	if (!ses->opts.allow_settings || !mp_settings_allow(needs(ses), err))
+	if (!mp_gate_check(&g, err))
 		return 0;
 fail:
+	mp_settings_restore(&ignored);
 	mp_group_free(ses->row, ses->nrows);
 	mp_new_file_close(&ses->plot);
 	mp_record_abandon(ses->record);

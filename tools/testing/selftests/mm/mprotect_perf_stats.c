@@ -22,7 +22,7 @@
 #define FLOOR_WIDTH 0.01
 
 /* When a run may stop, see mp_stats_settled(). */
-#define SETTLED_PROCESSES 10
+#define SETTLED_PROCESSES 16
 #define SETTLED_SUPPORT 3
 #define SETTLED_SHARE 6
 

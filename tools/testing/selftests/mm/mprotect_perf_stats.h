@@ -160,7 +160,7 @@ size_t mp_stats_support(const double *floor, size_t n, double whole, double tole
  * @n: how many
  * @tolerance: what counts as the same, as a part of the floor: 0.005
  *
- * Settled means: at least 10 processes; at least 3 of them, and a sixth, have
+ * Settled means: at least 16 processes; at least 3 of them, and a sixth, have
  * a floor within @tolerance of the run's; without the last, or the last two,
  * processes the run's floor would have been the same within @tolerance; and
  * that of the earlier half is that of the later half within twice @tolerance.
