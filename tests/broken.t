@@ -100,6 +100,12 @@ BROKEN=die_once BROKEN_ONCE="$tmp/twice" "$tmp/broken" -p -s processes --tasks 3
 says 'it is named, and not waited for until the time limit' \
 	'perf.processes.protect #  in phase protect: task'
 
+# What a size has not got to is not passed for the sake of another.
+fails 'a large size fails' env BROKEN=fail_large "$tmp/broken" -s private-none --sweep 64k..4mx64
+says 'it is named' 'validate.private-none.return #  4 MiB: protect: mprotect() returned -1'
+says 'and what was not reached is not passed' \
+	'validate.private-none.faults # SKIP 4 MiB: not reached: an earlier check failed'
+
 # A hang is a failure that is named, and the child is gone.
 fails 'a hang is refused' env BROKEN=hang "$tmp/broken" -s one-page --timeout 2
 says 'a hang is named, with its phase' \

@@ -89,6 +89,14 @@ static void fail_restore(struct call *c)
 		real(c);
 }
 
+static void fail_large(struct call *c)
+{
+	if (c->prot != RW && c->len >= 1024 * c->page)
+		answer(c, ENOMEM);
+	else
+		real(c);
+}
+
 static void stray_errno(struct call *c)
 {
 	real(c);
@@ -300,7 +308,7 @@ static const struct {
 	void (*bug)(struct call *c);
 } bugs[] = {
 #define BUG(f) { #f, f }
-	BUG(fail_protect), BUG(fail_restore), BUG(stray_errno), BUG(always_0), BUG(always_eio),
+	BUG(fail_protect), BUG(fail_restore), BUG(fail_large), BUG(stray_errno), BUG(always_0), BUG(always_eio),
 	BUG(last_page_writable), BUG(last_page_shut), BUG(read_too), BUG(flip_first),
 	BUG(unmap_page), BUG(swap_content), BUG(lose_content), BUG(split_vma), BUG(zap_page),
 	BUG(map_twice), BUG(lose_writable), BUG(collapse), BUG(collapse_and_split),

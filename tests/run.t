@@ -97,6 +97,12 @@ large_folios()
 	run 'not by everybody' 1 as_nobody "$tmp/prog" -s thp-pte --allow-settings
 	ok 'which is told in one line' sh -c '[ "$(wc -l <"$1")" = 1 ] && grep -q enabled "$1"' sh "$err"
 	echo madvise >$thp/enabled
+	if unshare -Ur true 2>/dev/null; then
+		run 'root of a user namespace proves huge pages by smaps' 0 \
+			unshare -Ur "$prog" -s thp-pmd
+		matches 'and cannot see page frames' \
+			'^ok .* validate\.thp-pmd\.kpageflags # SKIP page frames are hidden'
+	fi
 	if have strace && strace -o /dev/null true 2>/dev/null; then
 		run 'madvise() does nothing' 4 strace -f -qq -o /dev/null \
 			-e inject=madvise:retval=0 "$prog" -s thp-pte,thp-pmd
@@ -213,7 +219,7 @@ for row in threads threads-shared processes; do
 			[ "$(grep -c "^sample scenario=$2 .* tasks=3 task=$task .*start=" "$1")" = 20 ] || exit 1
 		done' sh "$tmp/t.rec" "$row"
 done
-matches 'operations per second are told' '^#       3 +[0-9]+\.[0-9] +[0-9]+\.[0-9] +[0-9.]+ '
+matches 'operations per second are told' '^#   3 tasks +[0-9]+\.[0-9] +[0-9]+\.[0-9] +[0-9.]+ '
 run 'how they scale can be compared' 4 "$prog" -c a="$tmp/t.rec" b="$tmp/t.rec"
 matches 'for each kernel' '^# threads +b +1 +[0-9.]+ +[0-9.]+ +1\.000 +1\.000$|^# +b +1 +[0-9.]+ +[0-9.]+ +1\.000 +1\.000$'
 for p in lin yang jain libmicro; do
@@ -277,6 +283,8 @@ wrong "--cycles '99999999999999999999'" -p --cycles 99999999999999999999
 wrong "--cpu '-1': give a whole number" -p --cpu -1
 wrong "--unit 's': give ns or insn" -p --unit s
 wrong "--time has no effect without -p" --time 3
+wrong "at most 1024; choose fewer" -p --sweep 4k..1gx1.25 \
+	--tasks 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
 wrong "--output has no effect without -p" -o "$tmp/x"
 wrong "-l and -p: give one" -l -p
 wrong "'rest' is not an option" rest

@@ -212,13 +212,13 @@ static void report_times(const struct mp_session *ses, const struct mp_run_row *
 	unsigned int i;
 	int phase;
 
-	if (n > 1)
+	if (n > 1 || row->sc->team != MP_ALONE)
 		print_lines(mp_report_curve(row, n, &ses->opts));
 	else
 		print_lines(mp_report_table(row, ses->facts, &ses->opts));
 	for (i = 0; ses->opts.protocol && i < n; i++)
 		if (row[i].n)
-			print_lines(mp_report_published(&row[i], ses->opts.protocol));
+			print_lines(mp_report_published(&row[i], &ses->opts));
 	mp_timed_judge(&t, &g);
 	for (phase = 0; phase < MP_PHASES; phase++)
 		if (row->sc->timed & 1U << phase)

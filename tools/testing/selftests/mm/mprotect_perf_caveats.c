@@ -11,7 +11,7 @@
 
 /* Facts that may differ, but change what mprotect() costs. */
 static const char *const facts[] = {
-	"governor", "turbo", "smt", "mitigations", "thp", "shmem_thp", "numa_balancing",
+	"governor", "turbo", "smt", "mitigations", "thp", "mthp_64k", "shmem_thp", "numa_balancing",
 	"debug", "preempt", "cpu", "tool",
 };
 

@@ -86,10 +86,16 @@ void mp_eyes_close(struct mp_eyes *eyes)
 
 void mp_report_merge(struct mp_report *to, const struct mp_report *from)
 {
+	bool failed = false;
 	unsigned int i;
 
 	for (i = 0; i < MP_CHECKS; i++)
+		failed |= from->v[i].outcome == MP_FAIL;
+	for (i = 0; i < MP_CHECKS; i++) {
+		if (failed && from->v[i].outcome == MP_UNSEEN)
+			mp_finding_set(&to->v[i], MP_SKIP, "not reached: an earlier check failed");
 		mp_finding_set(&to->v[i], from->v[i].outcome, "%s", from->v[i].text.text);
+	}
 	for (i = 0; i < MP_PHASES; i++)
 		if (from->faults[i] > to->faults[i])
 			to->faults[i] = from->faults[i];
@@ -265,7 +271,7 @@ static int toggle(const struct mp_map *map, int prot, enum mp_phase phase,
 
 static void touch(const struct mp_map *map, struct mp_report *rep, volatile int *now)
 {
-	unsigned int n = map->sc->team == MP_THREADS ? map->sc->tasks : 1, i;
+	unsigned int n = threads_of(map->sc), i;
 	uint64_t before = mp_counters_faults();
 
 	*now = MP_TOUCH;
@@ -326,7 +332,7 @@ int mp_check_populate(struct mp_map *map, const struct mp_eyes *eyes, struct mp_
 		return 0;
 	if (given != SIZE_MAX)
 		given = mp_state_mthp_given() - given;
-	if (!mp_check_folios(map, eyes, given, &rep->missing))
+	if (!mp_check_folios(map, eyes, given, rep->faults[MP_POPULATE], &rep->missing))
 		return 0;
 	return mp_map_settle(map, err);
 }

@@ -14,12 +14,12 @@
 
 enum mp_check {
 	MP_CHECK_RETURN,	/* mprotect() returns 0 and leaves errno alone */
-	MP_CHECK_ACCESS,	/* what is allowed works, what is not gets SIGSEGV */
+	MP_CHECK_ACCESS,	/* what is allowed works, what is not gets its signal */
 	MP_CHECK_CONTENT,	/* every page keeps its own content */
 	MP_CHECK_VMA,		/* maps: one VMA where one is due, right permissions */
-	MP_CHECK_STATE,		/* smaps: base pages, all of them in memory */
+	MP_CHECK_STATE,		/* smaps: pages as the row has them, all in memory */
 	MP_CHECK_PAGEMAP,	/* every page present, shared or not, mapped once */
-	MP_CHECK_KPAGEFLAGS,	/* no page frame is part of a larger folio */
+	MP_CHECK_KPAGEFLAGS,	/* every page frame is part of a folio of the row's size */
 	MP_CHECK_FAULTS,	/* no fault where none is due */
 	MP_CHECKS
 };
@@ -128,12 +128,13 @@ void mp_check_access(const struct mp_map *map, int prot, enum mp_phase phase,
  * @eyes: what may be looked at
  * @given: 64 KiB folios that it gave meanwhile by its own count; SIZE_MAX when
  *	it does not count
+ * @faults: that populating took
  * @why: filled when not, or when that cannot be seen
  *
  * Return: true when it did.
  */
 bool mp_check_folios(const struct mp_map *map, const struct mp_eyes *eyes, size_t given,
-		     struct mp_err *why);
+		     uint64_t faults, struct mp_err *why);
 
 /**
  * mp_check_populate() - populate a row, and see whether it got its folios

@@ -330,14 +330,25 @@ static long huge_kb(const struct mp_map *map)
 	return kb;
 }
 
+/* Root of a user namespace may open both files and see no frame. */
+static bool sees_frames(const struct mp_map *map, const struct mp_eyes *eyes)
+{
+	struct mp_err err;
+	uint64_t entry;
+
+	return eyes->kpageflags >= 0 && eyes->pagemap >= 0 &&
+	       !mp_state_pagemap(eyes->pagemap, (uintptr_t)mp_map_region(map, 0), 1, map->page,
+				 &entry, &err) && mp_pagemap_pfn(entry);
+}
+
 bool mp_check_folios(const struct mp_map *map, const struct mp_eyes *eyes, size_t given,
-		     struct mp_err *why)
+		     uint64_t faults, struct mp_err *why)
 {
 	struct mp_report rep = { .faults = { 0 } };
 	size_t all = map->len * map->regions;
 	long kb;
 
-	if (eyes->kpageflags >= 0 && eyes->pagemap >= 0) {
+	if (sees_frames(map, eyes)) {
 		check_pages(map, eyes, PROT_READ | PROT_WRITE, "populate", &rep);
 		if (rep.v[MP_CHECK_KPAGEFLAGS].outcome == MP_SKIP)
 			mp_error(why, "no such folios to be had: %.200s",
@@ -349,10 +360,10 @@ bool mp_check_folios(const struct mp_map *map, const struct mp_eyes *eyes, size_
 		size_t due = all / map->folio;
 
 		if (given == SIZE_MAX)
-			mp_error(why, "folios cannot be seen: %.100s, and no count of them",
-				 eyes->no_kpageflags.text);
-		else if (given < due)
-			mp_error(why, "no such folios to be had: %zu of %zu", given, due);
+			mp_error(why, "folios cannot be seen: no page frames, and no count of them");
+		else if (given < due || faults > 2 * due)	/* others are given some, too */
+			mp_error(why, "no such folios to be had: %zu of %zu, by %llu faults",
+				 given, due, (unsigned long long)faults);
 		return !why->text[0];
 	}
 	kb = huge_kb(map);

@@ -99,15 +99,22 @@ static void calibrate(void)
 	}
 }
 
+void mp_counters_close(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < group.n; i++)
+		close(group.fd[i]);
+	group.n = 0;
+	group.leader = -1;
+}
+
 int mp_counters_open(struct mp_err *why)
 {
 	unsigned int i;
 
 	/* those of the process that forked this one count that one */
-	for (i = 0; i < group.n; i++)
-		close(group.fd[i]);
-	group.n = 0;
-	group.leader = -1;
+	mp_counters_close();
 	why->text[0] = '\0';
 	for (i = 0; i < ARRAY_SIZE(events); i++) {
 		int fd = open_event(i);

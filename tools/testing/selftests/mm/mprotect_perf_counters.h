@@ -21,6 +21,11 @@
 int mp_counters_open(struct mp_err *why);
 
 /**
+ * mp_counters_close() - close them, so that a child does not inherit any
+ */
+void mp_counters_close(void);
+
+/**
  * mp_counters_read() - all counts of this thread so far
  * @count: filled where there is a count
  */

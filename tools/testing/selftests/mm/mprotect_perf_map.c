@@ -109,9 +109,12 @@ int mp_map_open(struct mp_map *map, const struct mp_scenario *sc, struct mp_err 
 	map->folio = mp_folio_size(sc->folio, page);
 	map->regions = sc->regions * (sc->team == MP_THREADS && sc->tasks ? sc->tasks : 1);
 	map->len = region_len(sc, page);
-	map->stride = map->len + page;
+	map->part = map->len - 2 * sc->margin * page;
+	if (sc->team == MP_THREADS_SHARED)
+		map->len += map->part * ((sc->tasks ? sc->tasks : 1) - 1);
 	map->toggled = map->len - 2 * sc->margin * page;
-	map->pages = map->toggled / page * sc->regions;
+	map->stride = (map->len + page + map->folio - 1) / map->folio * map->folio;
+	map->pages = map->part / page * sc->regions;
 	map->area_len = page + table + map->stride * map->regions;
 	map->area = mmap(NULL, map->area_len, PROT_NONE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -210,9 +213,9 @@ static int advise(char *p, size_t len, int advice, const char *name, struct mp_e
  */
 static int make_page_tables(const struct mp_map *map, char *region, struct mp_err *err)
 {
-	size_t table = map->page * (map->page / 8), off;
+	size_t huge = pmd_size(), off;
 
-	for (off = 0; off < map->len; off += table) {
+	for (off = 0; off < map->len; off += huge) {
 		*first_word(region + off) = 1;
 		if (advise(region + off, map->page, MADV_DONTNEED, "MADV_DONTNEED", err))
 			return -1;
@@ -340,16 +343,22 @@ static unsigned int first_region(const struct mp_map *map, unsigned int task)
 	return map->sc->team == MP_THREADS ? task * map->sc->regions : 0;
 }
 
+static char *first_byte(const struct mp_map *map, unsigned int task, unsigned int region)
+{
+	return mp_map_first(map, region) +
+	       (map->sc->team == MP_THREADS_SHARED ? task * map->part : 0);
+}
+
 int mp_map_toggle(const struct mp_map *map, unsigned int task, int prot)
 {
 	unsigned int i = first_region(map, task), end = i + map->sc->regions;
 
 	for (; i < end; i++) {
-		char *p = mp_map_first(map, i);
+		char *p = first_byte(map, task, i);
 
-		if (map->sc->uffd ? mp_uffd_protect(map->uffd, p, map->toggled,
+		if (map->sc->uffd ? mp_uffd_protect(map->uffd, p, map->part,
 						    !(prot & PROT_WRITE)) :
-				    mprotect(p, map->toggled, prot))
+				    mprotect(p, map->part, prot))
 			return -1;
 	}
 	return 0;
@@ -358,7 +367,7 @@ int mp_map_toggle(const struct mp_map *map, unsigned int task, int prot)
 static void write_touch(const struct mp_map *map, char *p)
 {
 	size_t i = page_index(map, p);
-	char *end = p + map->toggled;
+	char *end = p + map->part;
 
 	for (; p < end; p += map->page)
 		*first_word(p) = content(map, i++);
@@ -366,7 +375,7 @@ static void write_touch(const struct mp_map *map, char *p)
 
 static void read_touch(const struct mp_map *map, char *p)
 {
-	char *end = p + map->toggled;
+	char *end = p + map->part;
 
 	for (; p < end; p += map->page)
 		(void)*(volatile char *)p;
@@ -378,8 +387,8 @@ void mp_map_touch(const struct mp_map *map, unsigned int task)
 
 	for (; i < end; i++) {
 		if (map->sc->touch == MP_TOUCH_WRITE)
-			write_touch(map, mp_map_first(map, i));
+			write_touch(map, first_byte(map, task, i));
 		else if (map->sc->touch == MP_TOUCH_READ)
-			read_touch(map, mp_map_first(map, i));
+			read_touch(map, first_byte(map, task, i));
 	}
 }

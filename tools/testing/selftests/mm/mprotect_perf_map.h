@@ -22,6 +22,7 @@
  * @regions: how many, of all tasks that share this mm
  * @len: bytes of a region
  * @toggled: bytes of a region that are protected
+ * @part: bytes of it that one call protects: all, or a task's part
  * @pages: base pages that one task protects, over all of its regions
  * @fd: what is mapped, or -1
  * @uffd: the userfaultfd, or -1
@@ -38,6 +39,7 @@ struct mp_map {
 	unsigned int regions;
 	size_t len;
 	size_t toggled;
+	size_t part;
 	size_t pages;
 	int fd;
 	int uffd;

@@ -122,7 +122,7 @@ size_t mp_memory_available(const char **limit)
 	size_t groups = left_in_groups();
 
 	if (machine != SIZE_MAX)
-		machine <<= 10;
+		machine = machine > SIZE_MAX >> 10 ? SIZE_MAX - 1 : machine << 10;
 	*limit = groups < machine ? "its control group" : "MemAvailable";
 	return groups < machine ? groups : machine;
 }

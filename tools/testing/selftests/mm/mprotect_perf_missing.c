@@ -30,7 +30,7 @@ static bool no_memory(const struct mp_scenario *sc, struct mp_err *why)
 	const char *limit;
 	size_t have = mp_memory_available(&limit), need;
 
-	if (sc->tasks && (sc->team == MP_THREADS || sc->team == MP_PROCESSES))
+	if (sc->tasks)
 		mappings *= sc->tasks;
 	if (__builtin_mul_overflow(sc->bytes, mappings, &need) || need > SIZE_MAX / 2)
 		need = SIZE_MAX / 2;

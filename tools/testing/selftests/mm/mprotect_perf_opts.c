@@ -110,9 +110,9 @@ static int parse_number(struct mp_opts *o, int opt, struct mp_err *err)
 		uint32_t *to;
 	} number[] = {
 		{ OPT_TIMEOUT, "timeout", 1, 86400, &o->timeout },
-		{ OPT_PROCS, "procs", 1, 100000, &o->procs },
+		{ OPT_PROCS, "procs", 1, MP_PROC_MAX, &o->procs },
 		{ OPT_WARMUP_PROCS, "warmup-procs", 0, 100000, &o->warmup_procs },
-		{ OPT_CYCLES, "cycles", 1, 100000000, &o->cycles },
+		{ OPT_CYCLES, "cycles", 1, 10000000, &o->cycles },
 		{ OPT_WARMUP, "warmup", 0, 100000000, &o->warmup },
 		{ OPT_SEED, "seed", 0, UINT32_MAX, &o->seed },
 		{ OPT_CPU, "cpu", 0, 1023, (uint32_t *)&o->cpu },
@@ -226,7 +226,6 @@ static unsigned int modes(int opt)
 	case OPT_SEED:
 	case OPT_THRESHOLD:
 	case OPT_SEVERITY:
-		return PERF | COMPARE;
 	case OPT_PLOT:
 		return PERF | COMPARE;
 	case OPT_TSV:

@@ -66,6 +66,8 @@ char *mp_report_table(const struct mp_run_row *row, const struct mp_boot *facts,
 			fprintf(f, "  %-8s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %5.1f\n",
 				mp_phase_name[phase], st.floor, st.median, st.mean, st.sd, st.p99,
 				st.max, st.cv);
+	if (row->missing.text[0])
+		fprintf(f, "  cut short: %s\n", row->missing.text);
 	clock_part(f, row, facts);
 	settled(f, row);
 	fclose(f);

@@ -13,7 +13,7 @@
  * mp_report_table() - the figures of a row, phase by phase
  * @row: after mp_run_time()
  * @facts: the environment, for the clock
- * @o: for the unit, and for the protocol that they are to be shown by
+ * @o: for the unit
  *
  * Return: lines, for free(); NULL without memory or samples.
  */
@@ -34,20 +34,22 @@ char *mp_report_curve(const struct mp_run_row *row, unsigned int n, const struct
  * mp_report_fit() - what a call costs beside its pages
  * @row: the rows of a scenario in several sizes
  * @n: how many
+ * @tasks: only those with so many tasks
  * @phase: a phase
  * @fit: filled
  *
  * Return: 0, or -1 when no line can be laid through them.
  */
-int mp_report_fit(const struct mp_run_row *row, unsigned int n, int phase, struct mp_fit *fit);
+int mp_report_fit(const struct mp_run_row *row, unsigned int n, unsigned int tasks, int phase,
+		  struct mp_fit *fit);
 
 /**
  * mp_report_published() - the figure that the author of a protocol gives
  * @row: after mp_run_time(), with samples
- * @p: the protocol
+ * @o: its protocol, and the unit
  *
  * Return: lines, for free(); NULL without memory.
  */
-char *mp_report_published(const struct mp_run_row *row, const struct mp_protocol *p);
+char *mp_report_published(const struct mp_run_row *row, const struct mp_opts *o);
 
 #endif /* MPROTECT_PERF_REPORT_H */

@@ -47,7 +47,8 @@ static double pages_of_call(const struct mp_run_row *row)
 	return (double)row->sample[0].pages / calls_of(row);
 }
 
-int mp_report_fit(const struct mp_run_row *row, unsigned int n, int phase, struct mp_fit *fit)
+int mp_report_fit(const struct mp_run_row *row, unsigned int n, unsigned int tasks, int phase,
+		  struct mp_fit *fit)
 {
 	struct mp_point *p = calloc(n, sizeof(*p));
 	struct mp_stats st;
@@ -56,7 +57,7 @@ int mp_report_fit(const struct mp_run_row *row, unsigned int n, int phase, struc
 	int ret;
 
 	for (i = 0; p && i < n; i++) {
-		if (mp_run_stats(&row[i], phase, &st))
+		if (row[i].sc->tasks != tasks || mp_run_stats(&row[i], phase, &st))
 			continue;
 		p[points].pages = pages_of_call(&row[i]);
 		p[points++].cost = st.floor * pages_of_call(&row[i]);
@@ -81,10 +82,19 @@ static void size_lines(FILE *f, const struct mp_run_row *row, unsigned int n, in
 				calls_of(&row[i]), pages_of_call(&row[i]),
 				st.floor * pages_of_call(&row[i]), st.floor, st.median, st.cv,
 				row[i].n, row[i].nprocs);
-	if (!mp_report_fit(row, n, phase, &fit))
-		fprintf(f, "  %-8s a call is %.1f +- %.1f, and %.4f +- %.4f a page; farthest from this: %+.1f%%\n",
+	/* the rows of the first size have each number of tasks once */
+	for (i = 0; i < n && row[i].sc->bytes == row->sc->bytes; i++) {
+		unsigned int tasks = row[i].sc->tasks;
+
+		if (mp_report_fit(row, n, tasks, phase, &fit))
+			continue;
+		fprintf(f, "  %-8s a call is %.1f +- %.1f, and %.4f +- %.4f a page%s",
 			mp_phase_name[phase], fit.fixed, fit.fixed_error, fit.per_page,
-			fit.per_page_error, fit.worst_residual);
+			fit.per_page_error, row->sc->team == MP_ALONE ? "" : ", with ");
+		if (row->sc->team != MP_ALONE)
+			fprintf(f, "%u task%s", tasks, tasks > 1 ? "s" : "");
+		fprintf(f, "; farthest from this: %.1f%%\n", fit.worst_residual);
+	}
 }
 
 /* Mean over the processes of a row, of those that have a rate */
@@ -110,10 +120,11 @@ static void task_lines(FILE *f, const struct mp_run_row *row, unsigned int n)
 {
 	struct mp_rate rate;
 	struct mp_stats st;
+	char name[64];
 	unsigned int i;
 	int phase;
 
-	fprintf(f, "  %5s %12s %12s %9s", "tasks", "total/s", "per task/s", "imbalance");
+	fprintf(f, "  %-18s %12s %12s %9s", "tasks", "total/s", "per task/s", "imbalance");
 	for (phase = MP_PROTECT; phase < MP_PHASES; phase++)
 		if (row->sc->timed & 1U << phase)
 			fprintf(f, " %9s", mp_phase_name[phase]);
@@ -121,7 +132,8 @@ static void task_lines(FILE *f, const struct mp_run_row *row, unsigned int n)
 	for (i = 0; i < n; i++) {
 		if (!row[i].n || !mean_rate(&row[i], &rate))
 			continue;
-		fprintf(f, "  %5u %12.1f %12.1f %9.2f", row[i].sc->tasks, rate.total,
+		fprintf(f, "  %-18s %12.1f %12.1f %9.2f",
+			mp_variant_name(row[i].sc, name, sizeof(name)), rate.total,
 			rate.per_task, rate.imbalance);
 		for (phase = MP_PROTECT; phase < MP_PHASES; phase++)
 			if (!mp_run_stats(&row[i], phase, &st))

@@ -48,7 +48,7 @@ static void process_means(FILE *f, const struct mp_run_row *row, int phase, cons
 }
 
 /* Calls that protect or restore, over all samples */
-static void per_call(FILE *f, const struct mp_run_row *row, const char *name)
+static void per_call(FILE *f, const struct mp_run_row *row, const char *name, bool insn)
 {
 	double sum = 0, calls = 0;
 	int phase;
@@ -60,8 +60,9 @@ static void per_call(FILE *f, const struct mp_run_row *row, const char *name)
 				sum += (double)row->sample[i].phase[phase].time;
 				calls += (double)row->sample[i].calls;
 			}
-	fprintf(f, "  %s: mean of %.0f calls of %.0f KiB: %.0f ns a call\n", name, calls,
-		(double)row->own.bytes / 1024, sum / calls);
+	fprintf(f, "  %s: mean of %.0f calls of %llu pages: %.0f %s a call\n", name, calls,
+		(unsigned long long)(row->sample[0].pages / row->sample[0].calls), sum / calls,
+		insn ? "instructions" : "ns");
 }
 
 /* All phases of a cycle, of one sample */
@@ -77,8 +78,11 @@ static double cycle(const struct mp_run_row *row, const struct mp_sample *s)
 }
 
 /* Half of its calls protect, the others restore; a touch goes with each pair. */
-static void libmicro(FILE *f, const struct mp_run_row *row, const char *name)
+static void libmicro(FILE *f, const struct mp_run_row *row, const char *name, bool insn)
 {
+	unsigned int calls = (unsigned int)row->sample[0].calls *
+			     __builtin_popcount(row->sc->timed & (1U << MP_PROTECT |
+								  1U << MP_RESTORE));
 	double *call = malloc(row->n * sizeof(*call));
 	struct mp_stats st;
 	size_t i;
@@ -86,15 +90,15 @@ static void libmicro(FILE *f, const struct mp_run_row *row, const char *name)
 	if (!call)
 		return;
 	for (i = 0; i < row->n; i++)
-		call[i] = cycle(row, &row->sample[i]) / (2 * (double)row->sample[i].calls);
+		call[i] = cycle(row, &row->sample[i]) / calls;
 	st = mp_stats_of(call, row->n);
-	fprintf(f, "  %s: %s: median of %zu batches of %llu calls: %.3f us a call\n", name,
-		row->sc->origin, st.n, 2 * (unsigned long long)row->sample[0].calls,
-		st.median / 1000);
+	fprintf(f, "  %s: %s: median of %zu batches of %u calls: %.3f %s a call\n", name,
+		row->sc->origin, st.n, calls, st.median / 1000,
+		insn ? "thousand instructions" : "us");
 	free(call);
 }
 
-static void in_all(FILE *f, const struct mp_run_row *row, const char *name)
+static void in_all(FILE *f, const struct mp_run_row *row, const char *name, bool insn)
 {
 	unsigned int p;
 	size_t i;
@@ -104,13 +108,15 @@ static void in_all(FILE *f, const struct mp_run_row *row, const char *name)
 
 		for (i = row->first[p]; i < row->first[p + 1]; i++)
 			sum += cycle(row, &row->sample[i]);
-		fprintf(f, "  %s: %zu cycles of process %u: %.4f s\n", name,
-			row->first[p + 1] - row->first[p], p, sum / 1e9);
+		fprintf(f, "  %s: %zu cycles of process %u: %.4f %s\n", name,
+			row->first[p + 1] - row->first[p], p, sum / 1e9,
+			insn ? "1e9 instructions" : "s");
 	}
 }
 
-char *mp_report_published(const struct mp_run_row *row, const struct mp_protocol *p)
+char *mp_report_published(const struct mp_run_row *row, const struct mp_opts *o)
 {
+	const struct mp_protocol *p = o->protocol;
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
@@ -119,11 +125,11 @@ char *mp_report_published(const struct mp_run_row *row, const struct mp_protocol
 	if (!f)
 		return NULL;
 	if (p->published == MP_PER_CALL)
-		per_call(f, row, p->name);
+		per_call(f, row, p->name, o->insn);
 	else if (p->published == MP_LIBMICRO)
-		libmicro(f, row, p->name);
+		libmicro(f, row, p->name, o->insn);
 	else if (p->published == MP_IN_ALL)
-		in_all(f, row, p->name);
+		in_all(f, row, p->name, o->insn);
 	for (phase = 0; p->published == MP_PROCESS_MEANS && phase < MP_PHASES; phase++)
 		process_means(f, row, phase, p->name);
 	fclose(f);

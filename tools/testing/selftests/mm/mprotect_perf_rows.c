@@ -137,7 +137,7 @@ static void name_size(struct mp_row *row, double page_size, int with_calls)
 {
 	double kib = size_of(row->pages, row->calls) * page_size / 1024;
 	int mib = kib >= 1024 && fmod(kib, 1024) == 0;
-	int n = snprintf(row->size, sizeof(row->size), "%g%s", mib ? kib / 1024 : kib,
+	int n = snprintf(row->size, sizeof(row->size), "%.10g%s", mib ? kib / 1024 : kib,
 			 mib ? "MiB" : "KiB");
 
 	if (with_calls)

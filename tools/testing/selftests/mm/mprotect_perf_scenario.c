@@ -123,11 +123,11 @@ const struct mp_scenario mp_scenarios[] = {
 		.shut = PROT_READ, .touch = MP_TOUCH_WRITE, .timed = TIMED_ALL,
 	}, {
 		.name = "threads-shared",
-		.what = "threads, all on one 4 MiB shared mapping, dirty; R <-> RW, no touch",
-		.origin = "will-it-scale's per_thread_ops, for mprotect() of one range",
+		.what = "threads, 4 MiB for each of one shared mapping; R <-> RW, write-touch",
+		.origin = "will-it-scale's per_thread_ops, for mprotect() of one mapping",
 		.team = MP_THREADS_SHARED, .shared = true, .in_place = true,
 		.regions = 1, .bytes = 4 * MIB,
-		.shut = PROT_READ, .timed = TIMED_PAIR,
+		.shut = PROT_READ, .touch = MP_TOUCH_WRITE, .timed = TIMED_ALL,
 	}, {
 		.name = "processes",
 		.what = "processes, 4 MiB private, dirty, in each; R <-> RW, write-touch",

@@ -41,7 +41,7 @@ enum mp_touch {
 enum mp_team {
 	MP_ALONE,
 	MP_THREADS,		/* threads of one mm, each with its own mappings */
-	MP_THREADS_SHARED,	/* threads of one mm, all of them on the same mapping */
+	MP_THREADS_SHARED,	/* threads of one mm, each with its part of one mapping */
 	MP_PROCESSES,		/* an mm each */
 };
 
@@ -60,7 +60,8 @@ enum mp_team {
  *	kernel loop
  * @in_place: a restore gives the pages what the touch needs, so that it takes
  *	no fault; not so where writeback may clean a page at any time
- * @regions: how many mappings a task has, each with a gap before and after
+ * @regions: how many mappings a task has, each with a gap before and after; or
+ *	how many mappings the tasks have parts of
  * @bytes: size of a region, rounded down to pages, but at least one; or else
  * @pages: pages of a region
  * @margin: pages at both ends of a region that are left alone

@@ -42,6 +42,7 @@ static int collect_facts(struct mp_session *ses, int argc, char **argv, struct m
 	snprintf(text, sizeof(text), "%d perf events%s%.200s", n, counters.text[0] ? "; " : "",
 		 counters.text);
 	mp_env_collect(&(struct mp_env_sink){ put_fact, &to }, &run);
+	mp_counters_close();
 	return to.ret;
 }
 
@@ -57,7 +58,7 @@ static unsigned int needs(const struct mp_session *ses)
 
 int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_err *err)
 {
-	struct mp_err ignored;
+	struct mp_err restore;
 	struct mp_gate g;
 
 	ses->plot.fd = -1;
@@ -74,6 +75,11 @@ int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_er
 		goto fail;
 	if (mp_group_rows(&ses->opts, &ses->row, &ses->nrows, err))
 		goto fail;
+	if (ses->nrows > MP_VARIANT_MAX) {
+		mp_error(err, "%u scenarios, sizes and numbers of tasks: at most %d; choose fewer",
+			 ses->nrows, MP_VARIANT_MAX);
+		goto fail;
+	}
 	/* before the facts, which are to tell what was in force */
 	if (ses->opts.allow_settings && mp_settings_allow(needs(ses), err))
 		goto fail;
@@ -83,7 +89,10 @@ int mp_session_begin(struct mp_session *ses, int argc, char **argv, struct mp_er
 	if (!mp_gate_check(&g, err))
 		return 0;
 fail:
-	mp_settings_restore(&ignored);
+	/* two things went wrong: both are told */
+	if (mp_settings_restore(&restore))
+		snprintf(err->text + strlen(err->text), sizeof(err->text) - strlen(err->text),
+			 "; %s", restore.text);
 	mp_group_free(ses->row, ses->nrows);
 	mp_new_file_close(&ses->plot);
 	mp_record_abandon(ses->record);

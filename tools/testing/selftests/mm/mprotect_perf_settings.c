@@ -17,9 +17,8 @@
  * - put back before a main process that is killed has ended: it comes a moment
  *   later, and nobody is left then to be told of a failure;
  * - keep others from writing to the files: the lock binds only those who ask;
- * - undo what the kernel does by itself when these files are written: it starts
- *   and stops khugepaged, and computes vm.min_free_kbytes anew, so that a value
- *   of that which was set by hand may be raised and stay so.
+ * - undo what the kernel does by itself when these files are written: it computes
+ *   vm.min_free_kbytes anew, and a value that was set by hand may stay raised.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -195,8 +194,7 @@ static int make_plan(struct plan *p, unsigned int needs, struct mp_err *err)
 	p->n = 0;
 	for (const struct need *n = needs_table; n < needs_table + ARRAY_SIZE(needs_table); n++) {
 		struct change *c = &p->change[p->n];
-		/* what this kernel does not have, its rows will tell */
-		bool due = needs & n->bit && !access(n->path, F_OK);
+		bool due = needs & n->bit && !access(n->path, F_OK); /* else its rows tell */
 		int met = due ? is_met(n, needs, true, c->old, err) : 1;
 
 		if (met < 0)
@@ -324,8 +322,10 @@ static int start_guardian(struct mp_err *err)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
 	guard.pid = fork();
-	if (!guard.pid)
+	if (!guard.pid) {
+		close(fd[0]);
 		guardian(&guard.plan, fd[1]);
+	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(fd[1]);
 	guard.fd = fd[0];

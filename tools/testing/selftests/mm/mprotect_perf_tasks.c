@@ -42,6 +42,16 @@ bool mp_sync_start(struct mp_sync *sync, unsigned int n)
 	return !failed(sync);
 }
 
+uint64_t mp_sync_since(struct mp_sync *sync, uint64_t now)
+{
+	uint64_t first = 0;
+
+	if (__atomic_compare_exchange_n(&sync->start, &first, now, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return now;
+	return first;
+}
+
 void mp_sync_done(struct mp_sync *sync)
 {
 	__atomic_add_fetch(&sync->done, 1, __ATOMIC_ACQ_REL);
@@ -226,11 +236,12 @@ int mp_tasks_run(const struct mp_tasks *t)
 
 	if (t->team == MP_ALONE)
 		return t->run(t->ctx, 0, t->note);
-	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+	if (t->cpu >= 0 && sched_getaffinity(0, sizeof(allowed), &allowed))
 		return mp_error(&t->note->err, "sched_getaffinity: %s", strerror(errno));
 	if (t->team == MP_PROCESSES) {
 		ret = run_processes(t, &allowed);
-		sched_setaffinity(0, sizeof(allowed), &allowed);
+		if (t->cpu >= 0)
+			sched_setaffinity(0, sizeof(allowed), &allowed);
 	} else {
 		ret = run_threads(t, &allowed);
 	}

@@ -6,6 +6,7 @@
 #define MPROTECT_PERF_TASKS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mprotect_perf_child.h"
 #include "mprotect_perf_scenario.h"
@@ -15,12 +16,14 @@
  * @ready: how many wait for the start
  * @done: how many have done what counts
  * @turn: whose turn it is to write
+ * @start: when the first of them went on, in a clock of theirs; 0 before
  * @failed: one of them has failed: nobody waits any more
  */
 struct mp_sync {
 	unsigned int ready;
 	unsigned int done;
 	unsigned int turn;
+	uint64_t start;
 	bool failed;
 };
 
@@ -65,6 +68,15 @@ int mp_tasks_run(const struct mp_tasks *t);
  * Return: false when one has failed, so that they never will be.
  */
 bool mp_sync_start(struct mp_sync *sync, unsigned int n);
+
+/**
+ * mp_sync_since() - the same moment for all of them
+ * @sync: of the tasks
+ * @now: the time, not 0
+ *
+ * Return: the @now of the task that asked first.
+ */
+uint64_t mp_sync_since(struct mp_sync *sync, uint64_t now);
 
 /**
  * mp_sync_done() - say that this task has done its part

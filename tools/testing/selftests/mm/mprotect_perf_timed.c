@@ -105,7 +105,8 @@ int mp_timed_figures(const struct mp_timed *t, int phase, const char *unit, char
 	used = snprintf(text, size, "floor=%.3f at %s, %.3f at %s; variants=%u unit=%s/page",
 			first.floor, mp_variant_name(t->row[a].sc, from, sizeof(from)), last.floor,
 			mp_variant_name(t->row[b].sc, to, sizeof(to)), timed, unit);
-	if (!mp_report_fit(t->row, t->n, phase, &fit))
+	if (t->row[a].sc->tasks == t->row[b].sc->tasks &&
+	    !mp_report_fit(t->row, t->n, t->row[a].sc->tasks, phase, &fit))
 		snprintf(text + used, size - (size_t)used, " fixed=%.1f/call per_page=%.4f",
 			 fit.fixed, fit.per_page);
 	return 0;
