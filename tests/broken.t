@@ -104,7 +104,7 @@ says 'it is named, and not waited for until the time limit' \
 fails 'a large size fails' env BROKEN=fail_large "$tmp/broken" -s private-none --sweep 64k..4mx64
 says 'it is named' 'validate.private-none.return #  4 MiB: protect: mprotect() returned -1'
 says 'and what was not reached is not passed' \
-	'validate.private-none.faults # SKIP 4 MiB: not reached: an earlier check failed'
+	'validate.private-none.faults # SKIP not reached: an earlier check failed'
 
 # A hang is a failure that is named, and the child is gone.
 fails 'a hang is refused' env BROKEN=hang "$tmp/broken" -s one-page --timeout 2

@@ -308,7 +308,8 @@ static const struct {
 	void (*bug)(struct call *c);
 } bugs[] = {
 #define BUG(f) { #f, f }
-	BUG(fail_protect), BUG(fail_restore), BUG(fail_large), BUG(stray_errno), BUG(always_0), BUG(always_eio),
+	BUG(fail_protect), BUG(fail_restore), BUG(fail_large), BUG(stray_errno), BUG(always_0),
+	BUG(always_eio),
 	BUG(last_page_writable), BUG(last_page_shut), BUG(read_too), BUG(flip_first),
 	BUG(unmap_page), BUG(swap_content), BUG(lose_content), BUG(split_vma), BUG(zap_page),
 	BUG(map_twice), BUG(lose_writable), BUG(collapse), BUG(collapse_and_split),

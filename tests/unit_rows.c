@@ -188,7 +188,7 @@ static void test_names(void)
 	static const struct {
 		unsigned int scale;
 		const char *size;
-	} want[] = { { 1, "4KiBx1" }, { 1, "4KiBx64" }, { 1, "1333.33KiB" }, { 1, "2MiB" },
+	} want[] = { { 1, "4KiBx1" }, { 1, "4KiBx64" }, { 1, "1333.333333KiB" }, { 1, "2MiB" },
 		     { 3, "1MiB" } };
 	struct mp_compare c = { 0 };
 
