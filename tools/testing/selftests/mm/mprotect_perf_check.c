@@ -22,6 +22,8 @@
 #include "mprotect_perf_tasks.h"
 
 #define CYCLES_FOR_FAULTS 3
+/* khugepaged may have been quicker, or memory in pieces */
+#define TRIES_FOR_FOLIOS 3
 
 const char *const mp_check_name[MP_CHECKS] = {
 	[MP_CHECK_RETURN]	= "return",
@@ -322,19 +324,24 @@ static void check_faults(const struct mp_map *map, struct mp_report *rep, volati
 int mp_check_populate(struct mp_map *map, const struct mp_eyes *eyes, struct mp_report *rep,
 		      struct mp_err *err)
 {
-	uint64_t before = mp_counters_faults();
-	size_t given = map->sc->folio == MP_64K ? mp_state_mthp_given() : SIZE_MAX;
+	int left = TRIES_FOR_FOLIOS;
 
-	if (mp_map_populate(map, err))
-		return -1;
-	rep->faults[MP_POPULATE] = mp_counters_faults() - before;
-	if (map->sc->folio == MP_BASE)
-		return 0;
-	if (given != SIZE_MAX)
-		given = mp_state_mthp_given() - given;
-	if (!mp_check_folios(map, eyes, given, rep->faults[MP_POPULATE], &rep->missing))
-		return 0;
-	return mp_map_settle(map, err);
+	do {
+		uint64_t before = mp_counters_faults();
+		size_t given = map->sc->folio == MP_64K ? mp_state_mthp_given() : SIZE_MAX;
+
+		if (mp_map_populate(map, err))
+			return -1;
+		rep->faults[MP_POPULATE] = mp_counters_faults() - before;
+		if (map->sc->folio == MP_BASE)
+			return 0;
+		if (given != SIZE_MAX)
+			given = mp_state_mthp_given() - given;
+		rep->missing.text[0] = '\0';
+		if (mp_check_folios(map, eyes, given, rep->faults[MP_POPULATE], &rep->missing))
+			return mp_map_settle(map, err);
+	} while (--left);
+	return 0;
 }
 
 /*

@@ -84,11 +84,7 @@ static size_t pmd_size(void)
 
 size_t mp_folio_size(enum mp_folio folio, size_t page)
 {
-	if (folio == MP_BASE)
-		return page;
-	if (folio == MP_64K)
-		return MTHP;
-	return pmd_size();
+	return folio == MP_BASE ? page : folio == MP_64K ? MTHP : pmd_size();
 }
 
 static size_t region_len(const struct mp_scenario *sc, size_t page)
@@ -209,15 +205,24 @@ static int advise(char *p, size_t len, int advice, const char *name, struct mp_e
 
 /*
  * 64 KiB folios: where a page table is there already, a fault does not look
- * for a huge page. A base page makes each table and goes again.
+ * for a huge page. A base page makes each table and goes again. khugepaged is
+ * kept from what is done, and from what is to come.
  */
-static int make_page_tables(const struct mp_map *map, char *region, struct mp_err *err)
+static int fill_in_folios(const struct mp_map *map, char *region, struct mp_err *err)
 {
-	size_t huge = pmd_size(), off;
+	size_t huge = pmd_size(), off, len, at;
 
 	for (off = 0; off < map->len; off += huge) {
-		*first_word(region + off) = 1;
-		if (advise(region + off, map->page, MADV_DONTNEED, "MADV_DONTNEED", err))
+		char *p = region + off;
+
+		len = map->len - off < huge ? map->len - off : huge;
+		*first_word(p) = 1;
+		if (advise(p, map->page, MADV_DONTNEED, "MADV_DONTNEED", err) ||
+		    advise(p, len, MADV_HUGEPAGE, "MADV_HUGEPAGE", err))
+			return -1;
+		for (at = 0; at < len; at += map->page)
+			fill(map, p + at);
+		if (advise(p, len, MADV_NOHUGEPAGE, "MADV_NOHUGEPAGE", err))
 			return -1;
 	}
 	return 0;
@@ -230,8 +235,8 @@ static int ask_for_folios(const struct mp_map *map, char *region, struct mp_err 
 	if ((folio == MP_BASE || folio == MP_64K) &&
 	    advise(region, map->len, MADV_NOHUGEPAGE, "MADV_NOHUGEPAGE", err))
 		return -1;
-	if (folio == MP_64K && make_page_tables(map, region, err))
-		return -1;
+	if (folio == MP_64K)
+		return fill_in_folios(map, region, err);
 	if (folio != MP_BASE)
 		return advise(region, map->len, MADV_HUGEPAGE, "MADV_HUGEPAGE", err);
 	/* no read-ahead: it would bring large folios into the page cache */
