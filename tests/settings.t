@@ -39,8 +39,7 @@ put_all_back()
 	[ -z "$was_mthp" ] || echo "$was_mthp" >$mthp
 	[ "$(cat $reserve)" = "$was_reserve" ] || echo "$was_reserve" >$reserve
 }
-changing=
-as=
+changing='' as=''
 trap '[ -z "$changing" ] || put_all_back; rm -rf "$tmp"' EXIT
 
 build()
@@ -109,6 +108,7 @@ finish()
 {
 	_status=0
 	kill -"${3:-USR1}" "$pid" || :
+	until_true gone "$pid" || kill -KILL "$pid" || :
 	wait "$pid" 2>/dev/null || _status=$?
 	check "$1: exit status $2" [ "$_status" -eq "$2" ]
 }

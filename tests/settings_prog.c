@@ -91,8 +91,10 @@ int main(int argc, char **argv)
 			printf("%s\n", why.text);
 		return missing;
 	}
-	/* A shell starts what it puts in the background with SIGINT ignored. */
+	/* Ignored by what a shell puts in the background, and under nohup. */
 	signal(SIGINT, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&go);
 	sigaddset(&go, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &go, NULL);
