@@ -7,66 +7,18 @@
  * asks for it.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mprotect_perf_backing.h"
 #include "mprotect_perf_map.h"
 #include "mprotect_perf_uffd.h"
 
 #define PMD_SIZE_FILE "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"
 #define MTHP (64UL << 10)
-
-static const char *tmpdir(void)
-{
-	const char *dir = getenv("TMPDIR");
-
-	return dir && *dir ? dir : "/tmp";
-}
-
-/* O_TMPFILE leaves no name behind on any exit; not all file systems have it. */
-static int open_tmpfile(void)
-{
-	char path[PATH_MAX];
-	int fd = open(tmpdir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0)
-		return fd;
-	if ((size_t)snprintf(path, sizeof(path), "%s/mprotect_perf.XXXXXX", tmpdir()) >=
-	    sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
-int mp_map_backing(const struct mp_scenario *sc, struct mp_err *err)
-{
-	int fd;
-
-	switch (sc->backing) {
-	case MP_DEVZERO:
-		fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			mp_error(err, "needs /dev/zero: %s", strerror(errno));
-		return fd;
-	case MP_FILE:
-		fd = open_tmpfile();
-		if (fd < 0)
-			mp_error(err, "needs a temporary file: %s: %s; set TMPDIR", tmpdir(),
-				 strerror(errno));
-		return fd;
-	default:
-		return -2;
-	}
-}
 
 /* hpage_pmd_size is not there without transparent huge pages */
 static size_t pmd_size(void)
@@ -99,6 +51,7 @@ int mp_map_open(struct mp_map *map, const struct mp_scenario *sc, struct mp_err 
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	/* what one page table maps: its entries are 8 bytes everywhere we know */
 	size_t table = page * (page / 8);
+	size_t bytes;
 	uintptr_t base;
 
 	*map = (struct mp_map){ .sc = sc, .page = page, .fd = -1, .uffd = -1, .seed = 0x6d70 };
@@ -122,12 +75,12 @@ int mp_map_open(struct mp_map *map, const struct mp_scenario *sc, struct mp_err 
 	base = ((uintptr_t)map->area + page + table - 1) & ~(table - 1);
 	map->base = map->area + (base - (uintptr_t)map->area);
 
-	map->fd = mp_map_backing(sc, err);
+	bytes = map->len * map->regions;
+	map->fd = mp_backing_open(sc, bytes, err);
 	if (map->fd == -1)
 		goto fail;
-	if (sc->backing == MP_FILE && ftruncate(map->fd, (off_t)(map->len * map->regions))) {
-		mp_error(err, "making a file of %zu bytes: %s", map->len * map->regions,
-			 strerror(errno));
+	if (sc->backing == MP_FILE && ftruncate(map->fd, (off_t)bytes)) {
+		mp_error(err, "making a file of %zu bytes: %s", bytes, strerror(errno));
 		goto fail;
 	}
 	if (sc->uffd)

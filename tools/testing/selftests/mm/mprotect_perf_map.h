@@ -63,16 +63,6 @@ int mp_map_open(struct mp_map *map, const struct mp_scenario *sc, struct mp_err 
 void mp_map_close(struct mp_map *map);
 
 /**
- * mp_map_backing() - open what a row maps, to see whether it can be had
- * @sc: the row
- * @err: filled on failure: what is missing, and the mend
- *
- * Return: a descriptor, -1 where there is none to be had, -2 where the row
- * needs none.
- */
-int mp_map_backing(const struct mp_scenario *sc, struct mp_err *err);
-
-/**
  * mp_map_populate() - map every region anew and fill the pages
  * @map: opened; whatever its regions held is gone
  * @err: filled on failure

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mprotect_perf_backing.h"
 #include "mprotect_perf_map.h"
 #include "mprotect_perf_memory.h"
 #include "mprotect_perf_settings.h"
@@ -24,17 +25,23 @@ unsigned int mp_scenario_needs(const struct mp_scenario *sc)
 	return needs[sc->folio];
 }
 
+/* Bytes that all mappings of all tasks have together, as far as they can be counted */
+static size_t bytes_of(const struct mp_scenario *sc)
+{
+	unsigned int mappings = sc->regions * (sc->tasks ? sc->tasks : 1);
+	size_t bytes;
+
+	if (__builtin_mul_overflow(sc->bytes, mappings, &bytes) || bytes > SIZE_MAX / 2)
+		return SIZE_MAX / 2;
+	return bytes;
+}
+
 static bool no_memory(const struct mp_scenario *sc, struct mp_err *why)
 {
-	unsigned int mappings = sc->regions;
+	size_t bytes = bytes_of(sc), need = bytes + bytes / 256 + REST;
 	const char *limit;
-	size_t have = mp_memory_available(&limit), need;
+	size_t have = mp_memory_available(&limit);
 
-	if (sc->tasks)
-		mappings *= sc->tasks;
-	if (__builtin_mul_overflow(sc->bytes, mappings, &need) || need > SIZE_MAX / 2)
-		need = SIZE_MAX / 2;
-	need += need / 256 + REST;
 	if (have >= need)
 		return false;
 	mp_error(why, "needs %zu MiB of memory, %s leaves %zu MiB", need >> 20, limit,
@@ -87,7 +94,7 @@ bool mp_scenario_missing(const struct mp_scenario *sc, struct mp_err *why)
 
 	if (no_memory(sc, why) || no_folios(sc, why) || (sc->uffd && no_uffd(why)))
 		return true;
-	fd = mp_map_backing(sc, why);
+	fd = mp_backing_open(sc, bytes_of(sc), why);
 	if (fd >= 0)
 		close(fd);
 	return fd == -1;
