@@ -34,19 +34,19 @@ if [ -z "$(find "$gbench" -newer "$here/gbench.cc" 2>/dev/null)" ]; then
 		die 'google/benchmark is missing: apt-get install libbenchmark-dev'
 fi
 
-neighbour()
-{
-	awk 'BEGIN { srand(1); for (;;) print 0.02 + 0.28 * rand(), rand() }' |
+# shellcheck disable=SC2016 # for the inner shell
+neighbour='
+	awk "BEGIN { srand(1); for (;;) print 0.02 + 0.28 * rand(), rand() }" |
 		while read -r busy away; do
-			timeout "$busy" sh -c 'while :; do :; done' || :
+			timeout "$busy" sh -c "while :; do :; done"
 			sleep "$away"
-		done
-}
+		done'
 
 if [ -n "${NOISE-}" ]; then
-	neighbour &
-	trap 'kill $! 2>/dev/null; rm -rf "$tmp"' EXIT
-	taskset -cp "$cpu" $! >/dev/null
+	# a session of its own: all of it can be killed
+	setsid taskset -c "$cpu" sh -c "$neighbour" &
+	noise=$!
+	trap 'kill -- -"$noise" 2>/dev/null; rm -rf "$tmp"' EXIT
 	echo "with a neighbour on CPU $cpu"
 fi
 

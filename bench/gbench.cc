@@ -79,7 +79,7 @@ BENCHMARK_CAPTURE(run, shared-dirty, workload{64 << 20, 1, MAP_SHARED | MAP_ANON
 BENCHMARK_CAPTURE(run, private-none, workload{64 << 20, 1, anon, nullptr, PROT_NONE, false, false})->UseRealTime();
 BENCHMARK_CAPTURE(run, devzero-none, workload{4 << 20, 1, MAP_PRIVATE, "/dev/zero", PROT_NONE,
 					      false, true})->UseRealTime();
-BENCHMARK_CAPTURE(run, one-page, workload{0, 64, anon, nullptr, PROT_READ, true, false})->UseRealTime();
+BENCHMARK_CAPTURE(run, one-page, workload{0, 512, anon, nullptr, PROT_READ, true, false})->UseRealTime();
 
 } // namespace
 
