@@ -206,6 +206,16 @@ record few.rec "$facts release=6.17" shared-dirty:16384:53:8
 procs=15 cycles=100
 run '20 cycles are too few' 4 "$prog" -c e.rec few.rec
 matches 'which is said' '^ok 1 .* # SKIP INCONCLUSIVE .*: only 20 cycles of 2 processes'
+record coarse.rec "$facts release=6.17 clock_step_ns=1400" shared-dirty:16384:53:8
+record fine.rec "$facts release=6.17 clock_step_ns=1300" shared-dirty:16384:53:8
+run 'the clock is too coarse for a phase' 1 "$prog" -c e.rec coarse.rec
+matches 'which is said' \
+	'^ok 2 .*touch # SKIP INCONCLUSIVE .*: the phase is only 93\.4 clock steps long in the head; 100 are needed'
+verdict shared-dirty.protect REGRESSED
+run 'of one of two boots' 1 "$prog" -c a=e.rec b=coarse.rec b=fine.rec
+verdict shared-dirty.touch INCONCLUSIVE
+run 'one that is not' 1 "$prog" -c e.rec fine.rec
+verdict shared-dirty.touch OK
 procs=1 cycles=3 noise=0.4
 record wide1.rec 'unit=insn page_size=4096 release=6.16' s:16:400:-
 record wide2.rec 'unit=insn page_size=4096 release=6.17' s:16:500:-

@@ -142,5 +142,15 @@ inject 'a process is killed' 1 \
 inject 'the record cannot be synced' 1 \
 	'^mprotect_perf: .*a\.rec: cannot write: Input/output error' \
 	"$one -p --procs 1 --cycles 2 -o $tmp/a.rec" -e inject=fsync:error=EIO
+# toggled N: how often the 64 MiB were taken away, with N cycles of warm-up
+toggled()
+{
+	strace -f -qq -e trace=mprotect -o "$tmp/trace" "$prog" -p -s private-none --procs 1 \
+		--cycles 1 --warmup "$1" >"$log" 2>&1 || return 1
+	grep -c 'mprotect([^,]*, 67108864, PROT_NONE) = 0' "$tmp/trace"
+}
+
+none=$(toggled 0) three=$(toggled 3)
+ok '--warmup is how many cycles are run before those that count' [ "$((none + 3))" = "$three" ]
 ok 'and none is left behind' sh -c '! ls "$1"/a.rec* 2>/dev/null' sh "$tmp"
 done_testing

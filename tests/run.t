@@ -159,6 +159,16 @@ matches 'and names the call' \
 run 'no place for a file: all skipped' 4 env TMPDIR="$tmp/none" "$prog" -s file-dirty
 matches 'and the mend is named' '# SKIP needs a temporary file: .*set TMPDIR$'
 run 'some skipped is no failure' 0 env TMPDIR="$tmp/none" "$prog" -s file-dirty,one-page
+if unshare -Urm true 2>/dev/null; then
+	# shellcheck disable=SC2016 # for the inner shell
+	run 'no room for a file: all skipped' 4 unshare -Urm sh -c 'mkdir "$1" &&
+		mount -t tmpfs -o size=2m none "$1" && TMPDIR=$1 exec "$2" -s file-dirty,file-clean' \
+		sh "$tmp/small" "$prog"
+	matches 'and what is there' \
+		'# SKIP needs 4096 KiB for a temporary file, .*/small has 2048 KiB left; set TMPDIR$'
+else
+	skip 'no room for a file' 'unshare -Urm is not allowed here'
+fi
 run 'no file is left behind' 0 env TMPDIR="$tmp/t" sh -c \
 	'mkdir "$TMPDIR" && "$1" -s file-clean,file-dirty && rmdir "$TMPDIR"' sh "$prog"
 
@@ -226,6 +236,15 @@ for p in lin yang jain libmicro; do
 	run "--protocol $p" 0 "$prog" -p --protocol $p -s devzero-none --sweep 8k..8k
 	matches "has the figure of its author" "^#   $p: "
 done
+
+run 'more rows than a record can hold' 1 timeout 30 "$prog" --sweep 4k..1gx1.25
+ok 'are refused in one line, before any test' sh -c \
+	'[ "$(wc -l <"$1")" = 1 ] && [ ! -s "$2" ] && grep -q "at most 1024; choose fewer" "$1"' \
+	sh "$err" "$out"
+run 'more processes than a record can hold' 1 timeout 30 "$prog" -p --procs 20000 -s one-page,private-none
+ok 'are refused in one line, before any test' sh -c \
+	'[ "$(wc -l <"$1")" = 1 ] && [ ! -s "$2" ] && grep -q "holds 16384 processes of each" "$1"' \
+	sh "$err" "$out"
 
 # Verdicts: a limit that none can keep, and one that all do.
 few='-p -s one-page --procs 4 --cycles 8'

@@ -22,8 +22,27 @@
 #define CYCLES 40
 #define PAGES 1000
 
-/* A row with a floor of @floor ns per page, and noise on top of it. */
-static void make_row(struct mp_run_row *row, double floor, uint64_t seed)
+/* What each process would have had alone: as the program keeps it. */
+static void make_floors(struct mp_run_row *row, int phase)
+{
+	struct mp_group *g;
+	unsigned int p;
+
+	if (mp_run_groups(row, phase, &g))
+		return;
+	row->floor[phase] = calloc(row->nprocs, sizeof(*row->floor[phase]));
+	for (p = 0; p < row->nprocs; p++) {
+		mp_stats_sort((double *)g[p].v, g[p].n);
+		row->floor[phase][p] = mp_stats_floor(g[p].v, g[p].n);
+	}
+	free(g);
+}
+
+/*
+ * A row with a floor of @floor ns per page, and noise on top of it; each process
+ * slower than the one before by @slower, as a part of it.
+ */
+static void make_slower_row(struct mp_run_row *row, double floor, double slower, uint64_t seed)
 {
 	struct mp_rng rng = { seed };
 	unsigned int p, c;
@@ -49,10 +68,18 @@ static void make_row(struct mp_run_row *row, double floor, uint64_t seed)
 			s->calls = 1;
 			s->tasks = 1;
 			s->start = MP_NOT_TAKEN;
-			s->phase[MP_PROTECT].time = (uint64_t)(floor * PAGES + noise);
-			s->phase[MP_RESTORE].time = (uint64_t)(floor * PAGES + noise);
+			noise += floor * PAGES * (1 + slower * p);
+			s->phase[MP_PROTECT].time = (uint64_t)noise;
+			s->phase[MP_RESTORE].time = (uint64_t)noise;
 		}
 	}
+	make_floors(row, MP_PROTECT);
+	make_floors(row, MP_RESTORE);
+}
+
+static void make_row(struct mp_run_row *row, double floor, uint64_t seed)
+{
+	make_slower_row(row, floor, 0, seed);
 }
 
 static struct mp_boot *make_facts(const char *unit, const char *hypervisor, const char *debug,
@@ -71,23 +98,53 @@ static struct mp_boot *make_facts(const char *unit, const char *hypervisor, cons
 	return b;
 }
 
-static enum mp_verdict against_max(double floor, double max, const char *step, char *text)
+static enum mp_verdict row_against_max(struct mp_run_row *row, double max, const char *unit,
+				       const char *step, char *text)
 {
-	struct mp_boot *facts = make_facts("ns", "no", "none", step);
+	struct mp_boot *facts = make_facts(unit, "no", "none", step);
 	struct mp_gate g = { .threshold = 5, .seed = 1, .facts = facts };
 	struct mp_ruling r[MP_PHASES];
-	struct mp_run_row row;
 	struct mp_err err;
 	unsigned int has;
 
 	g.max[MP_PROTECT] = max;
-	make_row(&row, floor, 7);
-	is_int(mp_gate_judge(&g, &row, r, &has, &err), 0, "judged");
+	is_int(mp_gate_judge(&g, row, r, &has, &err), 0, "judged");
 	is_int(has, 1 << MP_PROTECT, "the phase with a limit, and no other");
 	strcpy(text, r[MP_PROTECT].text.text);
-	mp_run_free(&row);
+	ok(r[MP_PROTECT].final ==
+	   (r[MP_PROTECT].verdict != MP_INCONCLUSIVE || strstr(text, "clock steps")),
+	   "final but for what more samples may decide");
+	mp_run_free(row);
 	mp_boot_free(facts);
 	return r[MP_PROTECT].verdict;
+}
+
+static enum mp_verdict against_max(double floor, double max, const char *step, char *text)
+{
+	struct mp_run_row row;
+
+	make_row(&row, floor, 7);
+	return row_against_max(&row, max, "ns", step, text);
+}
+
+/* No two processes agree: only noise adds, so that a limit is kept or not known. */
+static void test_max_of_a_busy_machine(void)
+{
+	char text[MP_ERR_LEN];
+	struct mp_run_row row;
+
+	make_slower_row(&row, 40, 0.05, 7);
+	is_int(row_against_max(&row, 80, "ns", "1", text), MP_OK, "busy: below the limit");
+	make_slower_row(&row, 40, 0.05, 7);
+	is_int(row_against_max(&row, 30, "ns", "1", text), MP_INCONCLUSIVE, "busy: above it");
+	has_str(text, "few processes agree on the floor", "busy: which is told");
+	make_slower_row(&row, 40, 0.05, 7);
+	is_int(row_against_max(&row, 30, "insn", "1", text), MP_REGRESSED,
+	       "busy: instructions know of no noise");
+	make_slower_row(&row, 40, 0.05, 7);
+	row.nprocs = 4;
+	is_int(row_against_max(&row, 30, "ns", "1", text), MP_REGRESSED,
+	       "busy: four processes cannot disagree");
 }
 
 static void test_max(void)
@@ -152,6 +209,7 @@ static enum mp_verdict against_record(const char *path, const struct mp_boot *fa
 	g.max[MP_RESTORE] = max;
 	make_row(&row, floor, 8);
 	is_int(mp_gate_judge(&g, &row, r, &has, &err), 0, "judged against a record");
+	ok(r[MP_RESTORE].final, "which is final");
 	is_int(has, 1 << MP_PROTECT | 1 << MP_RESTORE, "every timed phase of it");
 	mp_run_free(&row);
 	return r[MP_RESTORE].verdict;
@@ -163,8 +221,10 @@ static void test_baseline(void)
 	struct mp_boot *facts = make_facts("ns", "no", "none", "1");
 	struct mp_boot *other = make_facts("insn", "no", "none", "1");
 	struct mp_gate g = { .threshold = 5, .facts = facts };
+	struct mp_ruling r[MP_PHASES];
 	struct mp_run_row row;
 	struct mp_err err;
+	unsigned int has;
 
 	if (!ok(mkdtemp(dir) != 0, "a directory"))
 		return;
@@ -188,6 +248,16 @@ static void test_baseline(void)
 	g.baseline = empty;
 	is_int(mp_gate_check(&g, &err), -1, "a record in another unit");
 	has_str(err.text, "unit: ", "and which fact differs");
+	/* more samples of this run do not give the record what it lacks */
+	make_row(&row, 40, 8);
+	row.sc = &mp_scenarios[mp_scenario_find("private-dirty")];
+	for (size_t i = 0; i < row.n; i++)
+		strcpy(row.sample[i].scenario, "private-dirty");
+	g.baseline = path;
+	is_int(mp_gate_judge(&g, &row, r, &has, &err), 0, "a row that the record lacks");
+	ok(r[MP_PROTECT].verdict == MP_INCONCLUSIVE && r[MP_PROTECT].final,
+	   "has no verdict, and never will");
+	mp_run_free(&row);
 	g.baseline = "/tmp/unit_gate.none";
 	is_int(mp_gate_check(&g, &err), -1, "no such record");
 	unlink(path);
@@ -265,6 +335,7 @@ static void test_severity(void)
 int main(void)
 {
 	test_max();
+	test_max_of_a_busy_machine();
 	test_baseline();
 	test_variants();
 	test_severity();

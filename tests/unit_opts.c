@@ -28,12 +28,37 @@ static int parse(struct mp_opts *o, struct mp_err *err, const char *line)
 	return mp_opts_parse(o, argc, argv, err);
 }
 
+static void test_protocols(void)
+{
+	struct mp_opts o;
+	struct mp_err err;
+	unsigned int i;
+	char line[64];
+
+	is_int(parse(&o, &err, "-p --protocol lin"), 0, "--protocol");
+	ok(o.procs == 15 && o.warmup_procs == 3 && o.cycles == 1000, "is the published one");
+	for (i = 0; mp_protocol_at(i); i++) {
+		snprintf(line, sizeof(line), "-p --protocol %s", mp_protocol_at(i)->name);
+		is_int(parse(&o, &err, line), 0, line);
+		ok(o.protocol == mp_protocol_at(i) && o.select && o.select != ~0ULL,
+		   "chooses rows that there are");
+		ok(!o.protocol->sweep == !o.choice.nsizes, "and sizes");
+	}
+	is_int(parse(&o, &err, "-p --protocol yang -s one-page --sweep 4k..8k --time 3"), 0,
+	       "others may be given beside it");
+	ok(o.select == 1ULL << mp_scenario_find("one-page") && o.choice.nsizes == 2, "and are taken");
+	for (i = 0; i < 2; i++) {
+		is_int(parse(&o, &err, i ? "-p --protocol yang --procs 20 --cycles 5" :
+			     "-p --procs 20 --cycles 5 --protocol yang"), 0,
+		       "what a protocol leaves open, before and behind it");
+		ok(o.procs == 20 && o.cycles == 5 && !o.warmup, "is taken");
+	}
+}
+
 static void test_good(void)
 {
 	struct mp_opts o;
 	struct mp_err err;
-	char line[64];
-	unsigned int i;
 
 	is_int(parse(&o, &err, ""), 0, "no options");
 	ok(!o.perf && !o.list && !o.help && !o.verbose && !o.output && !o.insn, "ask for nothing");
@@ -53,18 +78,9 @@ static void test_good(void)
 	is_int(parse(&o, &err, "--perf --unit insn --timeout 5"), 0, "long options");
 	ok(o.insn && o.perf && o.timeout == 5, "taken");
 	is_int(parse(&o, &err, "--unit ns -p"), 0, "-p may come last");
-	is_int(parse(&o, &err, "-p --protocol lin"), 0, "--protocol");
-	ok(o.procs == 15 && o.warmup_procs == 3 && o.cycles == 1000, "is the published one");
-	for (i = 0; mp_protocol_at(i); i++) {
-		snprintf(line, sizeof(line), "-p --protocol %s", mp_protocol_at(i)->name);
-		is_int(parse(&o, &err, line), 0, line);
-		ok(o.protocol == mp_protocol_at(i) && o.select && o.select != ~0ULL,
-		   "chooses rows that there are");
-		ok(!o.protocol->sweep == !o.choice.nsizes, "and sizes");
-	}
-	is_int(parse(&o, &err, "-p --protocol yang -s one-page --sweep 4k..8k --time 3"), 0,
-	       "others may be given beside it");
-	ok(o.select == 1ULL << mp_scenario_find("one-page") && o.choice.nsizes == 2, "and are taken");
+	is_int(parse(&o, &err, "-p --threshold 3 --severity fail --baseline x"), 0, "of a baseline");
+	is_int(parse(&o, &err, "-p --severity fail --max touch=1 -s private-none,one-page"), 0,
+	       "a limit that one of the rows has");
 	is_int(parse(&o, &err, "-s shared-dirty,shared-dirty"), 0, "the same row twice");
 	is_int(parse(&o, &err, "--allow-settings --sweep 4k..64kx4 --tasks 1,2 -s processes"), 0,
 	       "variants may be validated");
@@ -153,6 +169,14 @@ static void test_bad(void)
 		{ "-p --protocol lin --cycles 3", "--protocol sets --cycles" },
 		{ "-p --time 3 --protocol lin", "--protocol sets --time" },
 		{ "--protocol lin", "--protocol has no effect without -p" },
+		{ "-p --threshold 3 --max protect=1",
+		  "--threshold has no effect without --baseline" },
+		{ "-p --severity fail", "--severity has no effect without --baseline or --max" },
+		{ "-p --procs 2 --cycles 3 --time 1",
+		  "--time has no effect beside --procs and --cycles" },
+		{ "-p -s private-none --max touch=5",
+		  "--max: none of these scenarios times touch" },
+		{ "-p --cycles 1000001", "--cycles '1000001'" },
 		{ "-p --max protect", "--max 'protect': give PHASE=NUMBER" },
 		{ "-p --max populate=3", "--max 'populate=3'" },
 		{ "-p --max protect=1,", "--max 'protect=1,'" },
@@ -198,6 +222,7 @@ static void test_table(void)
 int main(void)
 {
 	test_good();
+	test_protocols();
 	test_bad();
 	test_bad_compare();
 	test_table();

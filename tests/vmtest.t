@@ -254,6 +254,8 @@ same()
 		cp "$tmp/out/$_version.1.console" "$log"
 		silent "$_arch $_version: no row wants another setting" \
 			"SKIP.*allow-settings"
+		ok "$_arch $_version: it knows a virtual machine" \
+			grep -qa "env hypervisor=yes" "$tmp/out/$_version.1.console"
 	done
 }
 
@@ -323,6 +325,7 @@ else
 	else
 		skip killed-group "no setpriv, or no setsid"
 	fi
+	images=
 	for arch in amd64 arm64 ppc64el; do
 		list=$(versions $arch)
 		# shellcheck disable=SC2086 # a list

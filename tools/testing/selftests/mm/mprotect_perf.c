@@ -237,6 +237,7 @@ static void run_rows(struct mp_session *ses)
 	bool tty = isatty(STDERR_FILENO);
 	struct mp_plan plan = {
 		.cpu = ses->cpu, .seed = o->seed, .seconds = o->time, .procs = o->procs,
+		.procs_max = ses->procs_max,
 		.warmup_procs = o->warmup_procs, .warmup = o->warmup, .cycles = o->cycles,
 		.timeout = o->timeout, .progress = tty ? show_progress : NULL,
 		.enough = mp_session_sure, .ctx = ses,

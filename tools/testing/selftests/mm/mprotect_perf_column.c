@@ -207,6 +207,15 @@ static void merge_shares(const struct share *sh, size_t n, struct mp_column *col
 		col->error[f] = sqrt(col->error[f]);
 }
 
+/* How many steps of the clock a time is, in the unit of the boot. */
+static double clock_steps(const struct mp_boot *b, double time)
+{
+	const char *unit = mp_boot_fact(b, "unit"), *step = mp_boot_fact(b, "clock_step_ns");
+	double ns = step && unit && !strcmp(unit, "ns") ? strtod(step, NULL) : 0;
+
+	return ns > 0 ? time / ns : INFINITY;
+}
+
 int mp_judge_column(const struct mp_compare *c, size_t kernel, const struct mp_row *row,
 		    uint64_t seed, struct mp_column *col)
 {
@@ -216,6 +225,7 @@ int mp_judge_column(const struct mp_compare *c, size_t kernel, const struct mp_r
 
 	if (!sh)
 		return -1;
+	col->steps = INFINITY;
 	for (size_t i = 0; i < c->nboots; i++) {
 		const struct mp_workload *w = mp_compare_workload(c, i, row);
 		uint64_t before = col->samples;
@@ -226,10 +236,12 @@ int mp_judge_column(const struct mp_compare *c, size_t kernel, const struct mp_r
 		if (col->samples == before)
 			continue;
 		sh[n].rate = mean_rate(w);
-		if (boot_share(w, row->phase, seed + i, &sh[n++])) {
+		if (boot_share(w, row->phase, seed + i, &sh[n])) {
 			free(sh);
 			return -1;
 		}
+		col->steps = fmin(col->steps,
+				  clock_steps(c->boot[i], sh[n++].figure[MP_FLOOR] * w->pages));
 		if (c->boot[i]->stride > col->stride)
 			col->stride = c->boot[i]->stride;
 	}

@@ -34,6 +34,8 @@ enum mp_figure {
  * @processes: of all boots
  * @samples: cycles of all boots
  * @unsupported: boots on whose floor too few processes agree
+ * @steps: of the clock in a phase, fewest of the boots; INFINITY where the clock
+ *         counts instructions, or the record does not tell
  * @stride: largest of the boots: 1, or one cycle of so many was looked at
  * @figure: mean over the boots. Of a boot: mp_stats_of_groups()'s floor and
  *          median, and the mean of the processes' means
@@ -51,6 +53,7 @@ enum mp_figure {
 struct mp_column {
 	size_t boots;
 	size_t unsupported;
+	double steps;
 	size_t processes;
 	uint64_t samples;
 	uint64_t stride;
@@ -64,6 +67,9 @@ struct mp_column {
 	struct mp_rate rate;
 	double count[MP_COUNTERS];
 };
+
+/* A phase of fewer steps of the clock has no figure that is worth a verdict. */
+#define MP_LEAST_STEPS 100
 
 enum mp_verdict {
 	MP_OK,
@@ -244,8 +250,9 @@ const struct mp_workload *mp_compare_workload(const struct mp_compare *c, size_t
  * REGRESSED or IMPROVED: the whole interval of the floor is beyond the
  * threshold, and that of the median is not wholly on this side of it. OK: the
  * interval of the floor is below the threshold, and that of the median is not
- * wholly above. INCONCLUSIVE: the rest, too few samples to say, and an interval
- * that reaches further than a factor of 10 either way, which says nothing.
+ * wholly above. INCONCLUSIVE: the rest, too few samples to say, a phase of less
+ * than MP_LEAST_STEPS steps of the clock, and an interval that reaches further
+ * than a factor of 10 either way, which says nothing.
  *
  * The touch phase is a control: in a unit that can be noisy it is REGRESSED or
  * IMPROVED only when its page faults went the same way, and else INCONCLUSIVE.

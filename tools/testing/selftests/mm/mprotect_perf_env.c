@@ -6,6 +6,7 @@
  * What this cannot tell: what a host does to a virtual machine.
  */
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,28 @@ static void put_model(const struct mp_env_sink *sink)
 	put(sink, "model", value);
 }
 
-/* CPUID says so on x86; elsewhere the device tree or DMI does, or nothing. */
+/*
+ * What the firmware of a virtual machine says, where CPUID says nothing. An
+ * instance of EC2 is one unless it is called metal.
+ */
+static bool looks_virtual(const char *vendor)
+{
+	static const char *const words[] = {
+		"linux,dummy-virt", "qemu", "QEMU", "KVM", "Xen", "VMware", "Virtual",
+		"Google Compute Engine",
+	};
+	char text[TEXT];
+	unsigned int i;
+
+	first_line("/sys/class/dmi/id/product_name", text, sizeof(text));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (strstr(vendor, words[i]) || strstr(text, words[i]))
+			return true;
+	return (!strcmp(vendor, "Amazon EC2") && !strstr(text, "metal")) ||
+	       !access("/proc/device-tree/hypervisor", F_OK);
+}
+
+/* Elsewhere than on x86 there may be nothing that says it: then nothing is said. */
 static void put_hypervisor(const struct mp_env_sink *sink)
 {
 	char flags[TEXT * 2], text[TEXT];
@@ -93,6 +115,8 @@ static void put_hypervisor(const struct mp_env_sink *sink)
 		first_line("/proc/device-tree/compatible", text, sizeof(text));
 	if (flags[0])
 		put(sink, "hypervisor", strstr(flags, " hypervisor") ? "yes" : "no");
+	else if (looks_virtual(text))
+		put(sink, "hypervisor", "yes");
 	put(sink, "machine_vendor", text);
 }
 

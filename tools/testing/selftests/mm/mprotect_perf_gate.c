@@ -16,8 +16,8 @@
 #define BOOTSTRAP 1000
 #define LEVEL 0.95
 #define COARSE_STEP_NS 1000
-/* a phase of fewer clock steps has no figure that is worth a verdict */
-#define LEAST_STEPS 100
+/* so many processes can disagree */
+#define LEAST_PROCESSES 5
 
 static struct mp_boot *this_run(const struct mp_gate *g, const struct mp_run_row *row,
 				struct mp_err *err)
@@ -91,25 +91,32 @@ double mp_gate_clock_steps(const struct mp_boot *facts, const struct mp_run_row 
 	return st.floor * (double)row->sample[0].pages / step;
 }
 
-static void judge_clock(const struct mp_gate *g, const struct mp_run_row *row, int phase,
-			struct mp_ruling *r)
+static bool is_short(const struct mp_gate *g, const struct mp_run_row *row, int phase)
 {
-	double steps = mp_gate_clock_steps(g->facts, row, phase);
+	return mp_gate_clock_steps(g->facts, row, phase) < MP_LEAST_STEPS;
+}
 
-	if (steps >= LEAST_STEPS)
-		return;
-	r->verdict = MP_INCONCLUSIVE;
-	mp_error(&r->text, "the phase is %.1f clock steps short, %d are needed", steps,
-		 LEAST_STEPS);
+/* Noise only adds: what it cannot do is to keep a limit that is exceeded. */
+static enum mp_verdict over_max(const struct mp_gate *g, const struct mp_run_row *row,
+				int phase, struct mp_err *why)
+{
+	const char *unit = mp_boot_fact(g->facts, "unit");
+
+	if ((unit && !strcmp(unit, "insn")) || row->nprocs < LEAST_PROCESSES ||
+	    mp_run_supported(row, phase))
+		return MP_REGRESSED;
+	mp_error(why, ": few processes agree on the floor: a busy machine?");
+	return MP_INCONCLUSIVE;
 }
 
 static int judge_max(const struct mp_gate *g, const struct mp_run_row *row, int phase,
 		     struct mp_ruling *r, struct mp_err *err)
 {
 	double floor[BOOTSTRAP], median[BOOTSTRAP], max = g->max[phase];
+	enum mp_verdict v = MP_INCONCLUSIVE;
+	struct mp_err why = { "" }, text;
 	struct mp_interval in;
 	struct mp_group *group;
-	char text[128];
 	int ret;
 
 	if (mp_run_groups(row, phase, &group))
@@ -119,9 +126,16 @@ static int judge_max(const struct mp_gate *g, const struct mp_run_row *row, int 
 	if (ret)
 		return mp_error(err, "no memory for the bootstrap");
 	in = mp_stats_interval(floor, BOOTSTRAP, LEVEL);
-	snprintf(text, sizeof(text), "floor %.3f to %.3f, limit %.3f", in.low, in.high, max);
-	rule(r, true, in.low > max ? MP_REGRESSED : in.high <= max ? MP_OK : MP_INCONCLUSIVE,
-	     text);
+	if (is_short(g, row, phase))
+		mp_error(&why, ": the phase is only %.1f clock steps long; %d are needed",
+			 mp_gate_clock_steps(g->facts, row, phase), MP_LEAST_STEPS);
+	else if (in.high <= max)
+		v = MP_OK;
+	else if (in.low > max)
+		v = over_max(g, row, phase, &why);
+	mp_error(&text, "floor %.3f to %.3f, limit %.3f%.120s", in.low, in.high, max, why.text);
+	rule(r, true, v, text.text);
+	r->final = v != MP_INCONCLUSIVE || is_short(g, row, phase);
 	return 0;
 }
 
@@ -160,6 +174,10 @@ static int judge_baseline(const struct mp_gate *g, const struct mp_run_row *row,
 
 		if (!is_of(&row->sample[0], &c.row[i]) || !(row->sc->timed & 1U << phase))
 			continue;
+		if (!(*has & 1U << phase))
+			ruling[phase].final = true;
+		ruling[phase].final &= c.row[i].whole.verdict != MP_INCONCLUSIVE ||
+				       !c.row[i].column[0].boots || is_short(g, row, phase);
 		judge_step(g, &c.row[i].whole, !(*has & 1U << phase), &ruling[phase]);
 		*has |= 1U << phase;
 	}
@@ -180,12 +198,7 @@ int mp_gate_judge(const struct mp_gate *g, const struct mp_run_row *row,
 			return -1;
 		*has |= 1U << phase;
 	}
-	if (g->baseline && judge_baseline(g, row, ruling, has, err))
-		return -1;
-	for (phase = 0; phase < MP_PHASES; phase++)
-		if (*has & 1U << phase)
-			judge_clock(g, row, phase, &ruling[phase]);
-	return 0;
+	return g->baseline ? judge_baseline(g, row, ruling, has, err) : 0;
 }
 
 const char *mp_gate_only_warns(const struct mp_boot *facts)

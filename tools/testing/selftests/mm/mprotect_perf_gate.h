@@ -30,10 +30,12 @@ struct mp_gate {
 /**
  * struct mp_ruling - what came of one phase
  * @verdict: the worse of limit and baseline
+ * @final: it is a verdict, or INCONCLUSIVE for a reason that no samples can mend
  * @text: why: the figures that it rests on
  */
 struct mp_ruling {
 	enum mp_verdict verdict;
+	bool final;
 	struct mp_err text;
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mprotect_perf_boot.h"
 #include "mprotect_perf_group.h"
 
 static int add(struct mp_run_row **row, unsigned int *n, const struct mp_scenario *v,
@@ -53,6 +54,17 @@ void mp_group_free(struct mp_run_row *row, unsigned int n)
 	while (n--)
 		mp_run_free(&row[n]);
 	free(row);
+}
+
+unsigned int mp_group_procs_max(const struct mp_run_row *row, unsigned int n)
+{
+	unsigned int i, tasks = 0, procs = MP_BOOT_PROCESSES / n;
+
+	for (i = 0; i < n; i++)
+		tasks += row[i].sc->tasks;
+	if (MP_BOOT_TASKS / tasks < procs)
+		procs = MP_BOOT_TASKS / tasks;
+	return procs ? procs : 1;
 }
 
 unsigned int mp_group_size(const struct mp_run_row *row, unsigned int n)

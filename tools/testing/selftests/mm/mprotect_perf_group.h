@@ -29,6 +29,15 @@ int mp_group_rows(const struct mp_opts *o, struct mp_run_row **row, unsigned int
 void mp_group_free(struct mp_run_row *row, unsigned int n);
 
 /**
+ * mp_group_procs_max() - how many processes of each row a record can hold
+ * @row: the rows of a run
+ * @n: how many
+ *
+ * Return: how many; one at least.
+ */
+unsigned int mp_group_procs_max(const struct mp_run_row *row, unsigned int n);
+
+/**
  * mp_group_size() - how many rows are of one scenario
  * @row: its first row
  * @n: rows from there to the end

@@ -104,6 +104,9 @@ static int too_few(const struct mp_compare *c, const struct mp_column *col, cons
 			 "only %llu cycles of %zu processes in %zu boots; a boot needs %d of %d",
 			 (unsigned long long)col->samples, col->processes, col->boots,
 			 LEAST_SAMPLES, LEAST_PROCESSES);
+	else if (col->steps < MP_LEAST_STEPS)
+		mp_error(&s->why, "the phase is only %.1f clock steps long in %s; %d are needed",
+			 col->steps, name, MP_LEAST_STEPS);
 	else if (col->unsupported)
 		mp_error(&s->why, "few processes agree on the floor of %s: a busy machine?", name);
 	else

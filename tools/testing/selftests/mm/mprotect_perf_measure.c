@@ -39,6 +39,7 @@ struct work {
 	struct shared *sh;
 	int out;
 	struct mp_map *map;
+	cpu_set_t allowed;
 };
 
 uint64_t mp_clock_now(void)
@@ -147,7 +148,8 @@ static void blank(struct mp_sample *s, const struct mp_job *job, const struct mp
 static int warm_up(const struct mp_job *job, struct mp_map *map, struct mp_sample *scratch,
 		   struct mp_note *note, uint32_t *room)
 {
-	uint32_t warmup = job->warmup ? job->warmup : 1, i;
+	/* a time says nothing of cycles before there has been one */
+	uint32_t warmup = job->warmup || !job->ns ? job->warmup : 1, i;
 	uint64_t start = mp_clock_now(), each;
 
 	for (i = 0; i < warmup; i++)
@@ -237,7 +239,7 @@ static struct mp_tasks tasks_for(struct work *w,
 {
 	return (struct mp_tasks){
 		.team = w->job->sc->team, .n = tasks_of(w->job->sc), .cpu = w->job->cpu,
-		.sync = &w->sh->sync, .note = &w->sh->task[0].note,
+		.allowed = &w->allowed, .sync = &w->sh->sync, .note = &w->sh->task[0].note,
 		.note_stride = sizeof(w->sh->task[0]), .run = run, .ctx = w,
 	};
 }
@@ -308,21 +310,21 @@ static int child(void *arg, int out, struct mp_note *note)
 /*
  * The parent goes to the CPU before the child is made: a child that has begun
  * elsewhere has two CPUs in its mm's cpumask for as long as it lives, and each
- * TLB flush then looks at both. Several tasks are pinned one by one.
+ * TLB flush then looks at both. Tasks of its go from there to their own.
  */
-static int run_pinned(const struct mp_job *job, const struct mp_child *c, void **data,
-		      size_t *len, struct mp_err *err)
+static int run_pinned(struct work *w, const struct mp_child *c, void **data, size_t *len,
+		      struct mp_err *err)
 {
-	cpu_set_t before;
 	int ret;
 
-	if (job->cpu < 0 || job->sc->team != MP_ALONE ||
-	    sched_getaffinity(0, sizeof(before), &before))
+	if (w->job->cpu < 0)
 		return mp_child_run(c, data, len, err);
-	if (mp_tasks_pin(job->cpu, err))
+	if (sched_getaffinity(0, sizeof(w->allowed), &w->allowed))
+		return mp_error(err, "sched_getaffinity: %s", strerror(errno));
+	if (mp_tasks_pin(w->job->cpu, err))
 		return -1;
 	ret = mp_child_run(c, data, len, err);
-	sched_setaffinity(0, sizeof(before), &before);
+	sched_setaffinity(0, sizeof(w->allowed), &w->allowed);
 	return ret;
 }
 
@@ -344,7 +346,7 @@ int mp_measure_run(const struct mp_job *job, struct mp_result *res, struct mp_er
 	if (!w.sh)
 		return -1;
 	c.note = &w.sh->task[0].note;
-	ret = run_pinned(job, &c, &data, &len, err);
+	ret = run_pinned(&w, &c, &data, &len, err);
 	res->report = w.sh->task[0].report;
 	mp_note_free(w.sh, size);
 	if (!ret && len % sizeof(*res->sample))

@@ -19,7 +19,7 @@
  * @sc: the row
  * @proc: number of the process in its run, goes into the samples
  * @cpu: to be pinned to, or -1
- * @warmup: cycles that are run and forgotten
+ * @warmup: cycles that are run and forgotten; with @ns at least one
  * @cycles: cycles to measure at most; 0 checks and does not time
  * @seconds: after which the child hangs, on top of three times @ns
  * @ns: time for the measured cycles, in the clock's nanoseconds; 0: no limit

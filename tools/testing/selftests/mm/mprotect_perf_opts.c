@@ -55,24 +55,26 @@ static const struct option longopts[] = {
 static int parse_protocol(const char *text, struct mp_opts *o, struct mp_err *err)
 {
 	o->protocol = mp_protocol_find(text, err);
-	if (!o->protocol)
-		return -1;
-	o->procs = o->protocol->procs;
-	o->warmup_procs = o->protocol->warmup_procs;
-	o->cycles = o->protocol->cycles;
-	o->warmup = o->protocol->warmup;
-	return 0;
+	return o->protocol ? 0 : -1;
 }
 
-/* Which rows and sizes a protocol has: other ones may be given beside it. */
+/* Rows and sizes, and what a protocol leaves open, may be given beside it. */
 static int fill_from_protocol(struct mp_opts *o, struct mp_err *err)
 {
-	if (!o->protocol)
+	const struct mp_protocol *p = o->protocol;
+
+	if (!p)
 		return 0;
+	o->warmup_procs = p->warmup_procs;
+	o->warmup = p->warmup;
+	if (p->procs)
+		o->procs = p->procs;
+	if (p->cycles)
+		o->cycles = p->cycles;
 	if (!o->scenarios)
-		o->scenarios = o->protocol->scenarios;
-	if (o->protocol->sweep && !o->choice.nsizes)
-		return mp_choice_sweep(&o->choice, o->protocol->sweep, err);
+		o->scenarios = p->scenarios;
+	if (p->sweep && !o->choice.nsizes)
+		return mp_choice_sweep(&o->choice, p->sweep, err);
 	return 0;
 }
 
@@ -112,7 +114,7 @@ static int parse_number(struct mp_opts *o, int opt, struct mp_err *err)
 		{ OPT_TIMEOUT, "timeout", 1, 86400, &o->timeout },
 		{ OPT_PROCS, "procs", 1, MP_PROC_MAX, &o->procs },
 		{ OPT_WARMUP_PROCS, "warmup-procs", 0, 100000, &o->warmup_procs },
-		{ OPT_CYCLES, "cycles", 1, 10000000, &o->cycles },
+		{ OPT_CYCLES, "cycles", 1, 1000000, &o->cycles },
 		{ OPT_WARMUP, "warmup", 0, 100000000, &o->warmup },
 		{ OPT_SEED, "seed", 0, UINT32_MAX, &o->seed },
 		{ OPT_CPU, "cpu", 0, 1023, (uint32_t *)&o->cpu },
@@ -217,6 +219,12 @@ static int index_of(int opt)
 	return i;
 }
 
+/* @given is a mask of longopts[] */
+static bool is_given(uint64_t given, int opt)
+{
+	return given & 1ULL << index_of(opt);
+}
+
 enum { CHECK = 1, PERF = 2, LIST = 4, COMPARE = 8, ALL = 15 };
 
 /* The modes in which an option has an effect. */
@@ -244,7 +252,6 @@ static unsigned int modes(int opt)
 	}
 }
 
-/* @given is a mask of longopts[] */
 static int check_protocol(const struct mp_opts *o, uint64_t given, struct mp_err *err)
 {
 	const struct mp_protocol *p = o->protocol;
@@ -258,7 +265,7 @@ static int check_protocol(const struct mp_opts *o, uint64_t given, struct mp_err
 	unsigned int i;
 
 	for (i = 0; p && i < ARRAY_SIZE(by_protocol); i++)
-		if (by_protocol[i].set && given & 1ULL << index_of(by_protocol[i].opt))
+		if (by_protocol[i].set && is_given(given, by_protocol[i].opt))
 			return mp_error(err, "--protocol sets --%s: give one of them",
 					longopts[index_of(by_protocol[i].opt)].name);
 	return 0;
@@ -302,6 +309,36 @@ static int check_plot(const struct mp_opts *o, struct mp_err *err)
 	if (!o->plot || (end && (!strcmp(end, ".svg") || !strcmp(end, ".png"))))
 		return 0;
 	return mp_error(err, "--plot '%.150s': give a name that ends in .svg or .png", o->plot);
+}
+
+/* With -p: nobody is to take a limit for kept that was not looked at. */
+static int check_perf(const struct mp_opts *o, uint64_t given, struct mp_err *err)
+{
+	bool limited = o->baseline || is_given(given, OPT_MAX);
+
+	if (is_given(given, OPT_THRESHOLD) && !o->baseline)
+		return mp_error(err, "--threshold has no effect without --baseline");
+	if (is_given(given, OPT_SEVERITY) && !limited)
+		return mp_error(err, "--severity has no effect without --baseline or --max");
+	if (o->procs && o->cycles && is_given(given, OPT_TIME))
+		return mp_error(err, "--time has no effect beside --procs and --cycles");
+	return 0;
+}
+
+/* A limit of a phase: is there a row that times it? */
+static int check_max(const struct mp_opts *o, struct mp_err *err)
+{
+	unsigned int i, timed = 0;
+	int phase;
+
+	for (i = 0; i < mp_nr_scenarios; i++)
+		if (o->select & 1ULL << i)
+			timed |= mp_scenarios[i].timed;
+	for (phase = 0; phase < MP_PHASES; phase++)
+		if (o->max[phase] > 0 && !(timed & 1U << phase))
+			return mp_error(err, "--max: none of these scenarios times %s",
+					mp_phase_name[phase]);
+	return 0;
 }
 
 static int check_compare(const struct mp_opts *o, struct mp_err *err)
@@ -348,12 +385,13 @@ int mp_opts_parse(struct mp_opts *o, int argc, char **argv, struct mp_err *err)
 	o->file = argv + optind;
 	o->nfiles = argc - optind;
 	if (check_together(o, given, err) || check_plot(o, err) ||
-	    (o->compare && check_compare(o, err)))
+	    (o->compare && check_compare(o, err)) || (o->perf && check_perf(o, given, err)))
 		return -1;
 	if (o->compare)
 		return 0;
 	if (fill_from_protocol(o, err) ||
-	    (o->scenarios && parse_select(o->scenarios, &o->select, err)))
+	    (o->scenarios && parse_select(o->scenarios, &o->select, err)) ||
+	    check_max(o, err))
 		return -1;
 	return o->choice.ncounts ? check_tasks(o, err) : 0;
 }

@@ -15,7 +15,7 @@ static const struct mp_protocol protocols[] = {
 	{ "lin", "Chengfeng Lin, the v6.17 report: 3 + 15 processes, 10 + 1000 cycles",
 	  .scenarios = "shared-dirty", .warmup_procs = 3, .procs = 15, .cycles = 1000,
 	  .warmup = 10, .published = MP_PROCESS_MEANS },
-	{ "yang", "Luke Yang, 2026-02-13: NONE <-> RW, 4 KiB to 40 GiB in steps of ten",
+	{ "yang", "Luke Yang, 2026-02-13: NONE <-> RW, 4 KiB to 40,000,000 KiB in steps of ten",
 	  .scenarios = "private-none", .sweep = "4k..40000000kx10",
 	  .published = MP_PER_CALL },
 	{ "jain", "Dev Jain, PTE batching: 1 GiB, 40 cycles, in 2 MiB, 64 KiB and base pages",

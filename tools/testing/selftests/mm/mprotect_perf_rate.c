@@ -2,8 +2,9 @@
 /*
  * Operations per second of tasks that run at once.
  *
- * What this cannot tell: how the rate changed while they ran. Tasks begin
- * together, but one that ends early leaves the others the machine.
+ * What this cannot tell: how the rate changed while they ran. Where tasks are
+ * more than CPUs and their cycles few, one may have all of them in a time slice
+ * of its own, and the total is too high.
  */
 #include <math.h>
 #include <stdlib.h>

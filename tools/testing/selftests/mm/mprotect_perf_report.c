@@ -37,10 +37,14 @@ static void clock_part(FILE *f, const struct mp_run_row *row, const struct mp_bo
 			shortest = phase;
 		}
 	}
-	if (!isinf(least))
-		fprintf(f, "  clock: steps of %s ns, %s ns a reading; a step is %.2f%% of %s\n",
-			mp_boot_fact(facts, "clock_step_ns"), mp_boot_fact(facts, "clock_cost_ns"),
-			100 / least, mp_phase_name[shortest]);
+	if (isinf(least))
+		return;
+	fprintf(f, "  clock: steps of %s ns, %s ns a reading; ",
+		mp_boot_fact(facts, "clock_step_ns"), mp_boot_fact(facts, "clock_cost_ns"));
+	if (least > 0)
+		fprintf(f, "a step is %.2f%% of %s\n", 100 / least, mp_phase_name[shortest]);
+	else
+		fprintf(f, "%s is shorter than one\n", mp_phase_name[shortest]);
 }
 
 char *mp_report_table(const struct mp_run_row *row, const struct mp_boot *facts,

@@ -19,8 +19,8 @@
 #define PROC_SECONDS_MIN 0.05
 #define PROC_SECONDS_MAX 1.0
 
-/* no process needs more: it has its time */
-#define CYCLES_MAX 1000000
+/* of a process that has a time: the samples take 64 MiB then */
+#define CYCLES_MAX 200000
 
 const struct mp_finding *mp_report_failed(const struct mp_report *rep)
 {
@@ -45,6 +45,30 @@ void mp_run_check(struct mp_run_row *row, const struct mp_plan *plan)
 	free(res.sample);
 }
 
+/* One more floor of each timed phase, that of the process with these samples. */
+static int keep_floors(struct mp_run_row *row, const struct mp_result *res)
+{
+	double *v = malloc((res->n + 1) * sizeof(*v)), *floor;
+	int phase;
+	size_t i;
+
+	for (phase = 0; v && phase < MP_PHASES; phase++) {
+		if (!(row->sc->timed & 1U << phase))
+			continue;
+		floor = realloc(row->floor[phase], (row->nprocs + 1) * sizeof(*floor));
+		if (!floor)
+			break;
+		row->floor[phase] = floor;
+		for (i = 0; i < res->n; i++)
+			v[i] = (double)res->sample[i].phase[phase].time /
+			       (double)res->sample[i].pages;
+		mp_stats_sort(v, res->n);
+		floor[row->nprocs] = mp_stats_floor(v, res->n);
+	}
+	free(v);
+	return v && phase == MP_PHASES ? 0 : -1;
+}
+
 static int keep(struct mp_run_row *row, const struct mp_result *res)
 {
 	size_t *first = realloc(row->first, (row->nprocs + 2) * sizeof(*first));
@@ -54,7 +78,7 @@ static int keep(struct mp_run_row *row, const struct mp_result *res)
 		row->first = first;
 	if (s)
 		row->sample = s;
-	if (!first || !s)
+	if (!first || !s || keep_floors(row, res))
 		return mp_error(&row->fault, "no memory for %zu samples", row->n + res->n);
 	memcpy(s + row->n, res->sample, res->n * sizeof(*s));
 	first[row->nprocs++] = row->n;
@@ -123,25 +147,12 @@ int mp_run_stats(const struct mp_run_row *row, int phase, struct mp_stats *st)
 	return ret;
 }
 
-/* Floors of the processes, in their order; NULL without memory */
-static double *floors(const struct mp_run_row *row, int phase)
+bool mp_run_supported(const struct mp_run_row *row, int phase)
 {
-	double *floor = malloc((row->nprocs + row->n) * sizeof(*floor));
-	double *sorted = floor + row->nprocs;
-	struct mp_group *g;
-	unsigned int p;
+	struct mp_stats st;
 
-	if (!floor || mp_run_groups(row, phase, &g)) {
-		free(floor);
-		return NULL;
-	}
-	for (p = 0; p < row->nprocs; p++) {
-		memcpy(sorted, g[p].v, g[p].n * sizeof(*sorted));
-		mp_stats_sort(sorted, g[p].n);
-		floor[p] = mp_stats_floor(sorted, g[p].n);
-	}
-	free(g);
-	return floor;
+	return !mp_run_stats(row, phase, &st) &&
+	       mp_stats_support(row->floor[phase], row->nprocs, st.floor, TOLERANCE);
 }
 
 static void judge(struct mp_run_row *row, const struct mp_plan *plan)
@@ -150,17 +161,13 @@ static void judge(struct mp_run_row *row, const struct mp_plan *plan)
 
 	row->settled = row->nprocs ? MP_SETTLED : MP_TOO_FEW;
 	for (phase = 0; phase < MP_PHASES && row->settled == MP_SETTLED; phase++) {
-		double *floor;
-
 		if (!(row->sc->timed & 1U << phase))
 			continue;
 		row->moving = phase;
-		floor = floors(row, phase);
-		row->settled = floor ? mp_stats_settled(floor, row->nprocs, TOLERANCE) :
-				       MP_TOO_FEW;
-		free(floor);
+		row->settled = mp_stats_settled(row->floor[phase], row->nprocs, TOLERANCE);
 	}
-	if (row->settled == MP_SETTLED && plan->enough && row->nprocs >= row->unsure)
+	if (row->settled == MP_SETTLED && !plan->procs && plan->enough &&
+	    row->nprocs >= row->unsure)
 		row->unsure = plan->enough(plan->ctx, row) ? 0 : row->nprocs * 5 / 4 + 1;
 }
 
@@ -169,7 +176,7 @@ static bool wanted(const struct mp_run_row *row, const struct mp_plan *plan)
 	if (row->missing.text[0] || row->died.text[0] || row->fault.text[0] ||
 	    mp_report_failed(&row->report))
 		return false;
-	if (plan->procs)
+	if (plan->procs || row->nprocs >= plan->procs_max)
 		return row->nprocs < plan->procs;
 	return row->settled != MP_SETTLED || row->unsure;
 }
@@ -232,6 +239,12 @@ void mp_run_time(struct mp_run_row *row, unsigned int nrows, const struct mp_pla
 
 void mp_run_free(struct mp_run_row *row)
 {
+	int phase;
+
+	for (phase = 0; phase < MP_PHASES; phase++) {
+		free(row->floor[phase]);
+		row->floor[phase] = NULL;
+	}
 	free(row->sample);
 	free(row->first);
 	row->sample = NULL;

@@ -23,6 +23,7 @@ struct mp_run_row;
  *	runs, however long it takes
  * @warmup_procs: processes of each scenario whose samples are forgotten
  * @procs: measured processes of each scenario; 0: until settled
+ * @procs_max: where to stop then, settled or not
  * @warmup: forgotten cycles of a process
  * @cycles: measured cycles of a process; 0: as many as fit into its time
  * @timeout: seconds after which a child hangs
@@ -37,6 +38,7 @@ struct mp_plan {
 	double seconds;
 	uint32_t warmup_procs;
 	uint32_t procs;
+	uint32_t procs_max;
 	uint32_t warmup;
 	uint32_t cycles;
 	unsigned int timeout;
@@ -56,6 +58,7 @@ struct mp_plan {
  * @sample: all measured samples, in the order of the processes
  * @n: how many
  * @first: index of the first sample of each process, and @n at the end
+ * @floor: of each timed phase, the floors of the processes per page
  * @nprocs: how many processes
  * @settled: have the floors of all timed phases settled?
  * @moving: the first phase whose floor has not
@@ -72,6 +75,7 @@ struct mp_run_row {
 	struct mp_sample *sample;
 	size_t n;
 	size_t *first;
+	double *floor[MP_PHASES];
 	unsigned int nprocs;
 	enum mp_settled settled;
 	int moving;
@@ -128,5 +132,14 @@ int mp_run_groups(const struct mp_run_row *row, int phase, struct mp_group **gro
  * Return: 0, or -1 when there are no samples of it or no memory.
  */
 int mp_run_stats(const struct mp_run_row *row, int phase, struct mp_stats *st);
+
+/**
+ * mp_run_supported() - do enough processes agree on the floor of a phase?
+ * @row: the row
+ * @phase: a timed phase
+ *
+ * Return: as mp_stats_support() sees it; false without memory.
+ */
+bool mp_run_supported(const struct mp_run_row *row, int phase);
 
 #endif /* MPROTECT_PERF_RUN_H */

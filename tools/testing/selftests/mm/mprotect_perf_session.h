@@ -20,6 +20,7 @@
  * @plot: the picture that is being drawn, if one was asked for
  * @row: what is to be run: each scenario that was chosen, or its variants
  * @nrows: how many
+ * @procs_max: processes of each of them that a record can hold
  */
 struct mp_session {
 	struct mp_opts opts;
@@ -29,6 +30,7 @@ struct mp_session {
 	struct mp_new_file plot;
 	struct mp_run_row *row;
 	unsigned int nrows;
+	unsigned int procs_max;
 };
 
 /**

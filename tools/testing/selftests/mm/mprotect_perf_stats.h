@@ -64,7 +64,7 @@ double mp_stats_quantile(const double *v, size_t n, double q);
  *
  * Look at windows of k consecutive samples, k being 5 % of them and at least
  * 3. The floor is the median of the lowest window that is no wider than 1 %,
- * but of one that begins among the lowest k; if none of those is so dense, of
+ * but of one that begins among the lowest k + 1; if none of those is so dense, of
  * the narrowest of them. That is Venter's estimate of a mode ("On estimation
  * of the mode", Annals of Mathematical Statistics 38, 1967) confined to the
  * low end. Fewer than k freak samples cannot make a dense window, and noise

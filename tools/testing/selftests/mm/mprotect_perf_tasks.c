@@ -91,27 +91,25 @@ static struct mp_note *note_of(const struct mp_tasks *t, unsigned int task)
 }
 
 /* The CPU of a task: from @t->cpu downwards, then from the top again. */
-static int cpu_of(const struct mp_tasks *t, unsigned int task, const cpu_set_t *allowed)
+static int cpu_of(const struct mp_tasks *t, unsigned int task)
 {
 	int cpu = t->cpu;
 
-	task %= (unsigned int)CPU_COUNT(allowed);
+	task %= (unsigned int)CPU_COUNT(t->allowed);
 	while (task--)
 		do
 			cpu = cpu ? cpu - 1 : CPU_SETSIZE - 1;
-		while (!CPU_ISSET(cpu, allowed));
+		while (!CPU_ISSET(cpu, t->allowed));
 	return cpu;
 }
 
-static int pin(const struct mp_tasks *t, unsigned int task, const cpu_set_t *allowed,
-	       struct mp_err *err)
+static int pin(const struct mp_tasks *t, unsigned int task, struct mp_err *err)
 {
-	return t->cpu < 0 ? 0 : mp_tasks_pin(cpu_of(t, task, allowed), err);
+	return t->cpu < 0 ? 0 : mp_tasks_pin(cpu_of(t, task), err);
 }
 
 struct thread {
 	const struct mp_tasks *t;
-	const cpu_set_t *allowed;
 	unsigned int task;
 	pthread_t id;
 	int ret;
@@ -123,7 +121,7 @@ static void *thread_main(void *arg)
 	const struct mp_tasks *t = th->t;
 	struct mp_note *note = note_of(t, th->task);
 
-	th->ret = pin(t, th->task, th->allowed, &note->err);
+	th->ret = pin(t, th->task, &note->err);
 	if (!th->ret)
 		th->ret = t->run(t->ctx, th->task, note);
 	if (th->ret)
@@ -131,7 +129,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static int run_threads(const struct mp_tasks *t, const cpu_set_t *allowed)
+static int run_threads(const struct mp_tasks *t)
 {
 	struct thread *th = calloc(t->n, sizeof(*th));
 	unsigned int i, n;
@@ -140,7 +138,7 @@ static int run_threads(const struct mp_tasks *t, const cpu_set_t *allowed)
 	if (!th)
 		return mp_error(&t->note->err, "no memory for %u threads", t->n);
 	for (n = 0; n < t->n && !ret; n++) {
-		th[n] = (struct thread){ .t = t, .allowed = allowed, .task = n };
+		th[n] = (struct thread){ .t = t, .task = n };
 		ret = pthread_create(&th[n].id, NULL, thread_main, &th[n]);
 	}
 	if (ret) {
@@ -187,7 +185,7 @@ static int reap(const struct mp_tasks *t, const pid_t *pid)
 	return -1;
 }
 
-static int run_processes(const struct mp_tasks *t, const cpu_set_t *allowed)
+static int run_processes(const struct mp_tasks *t)
 {
 	pid_t *pid = calloc(t->n, sizeof(*pid)), self = getpid();
 	unsigned int n;
@@ -197,7 +195,7 @@ static int run_processes(const struct mp_tasks *t, const cpu_set_t *allowed)
 		return mp_error(&t->note->err, "no memory for %u processes", t->n);
 	for (n = 0; n < t->n && !ret; n++) {
 		/* before the fork: see run_pinned() in mprotect_perf_measure.c */
-		ret = pin(t, n, allowed, &note_of(t, n)->err);
+		ret = pin(t, n, &note_of(t, n)->err);
 		pid[n] = ret ? -1 : fork();
 		if (!pid[n])
 			process_main(t, n, self);
@@ -231,20 +229,11 @@ static void tell(const struct mp_tasks *t)
 
 int mp_tasks_run(const struct mp_tasks *t)
 {
-	cpu_set_t allowed;
 	int ret;
 
 	if (t->team == MP_ALONE)
 		return t->run(t->ctx, 0, t->note);
-	if (t->cpu >= 0 && sched_getaffinity(0, sizeof(allowed), &allowed))
-		return mp_error(&t->note->err, "sched_getaffinity: %s", strerror(errno));
-	if (t->team == MP_PROCESSES) {
-		ret = run_processes(t, &allowed);
-		if (t->cpu >= 0)
-			sched_setaffinity(0, sizeof(allowed), &allowed);
-	} else {
-		ret = run_threads(t, &allowed);
-	}
+	ret = t->team == MP_PROCESSES ? run_processes(t) : run_threads(t);
 	if (ret)
 		tell(t);
 	return ret;

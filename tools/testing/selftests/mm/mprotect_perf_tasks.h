@@ -5,6 +5,7 @@
 #ifndef MPROTECT_PERF_TASKS_H
 #define MPROTECT_PERF_TASKS_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ struct mp_sync {
  * @n: how many
  * @cpu: to pin to: the first one there, the others on the next lower ones that
  *	are allowed; -1: where the scheduler wants
+ * @allowed: the CPUs that are; not looked at with a @cpu of -1
  * @sync: zeroed; shared when they are processes
  * @note: of task 0; shared when they are processes
  * @note_stride: bytes from one task's note to the next one's
@@ -43,6 +45,7 @@ struct mp_tasks {
 	enum mp_team team;
 	unsigned int n;
 	int cpu;
+	const cpu_set_t *allowed;
 	struct mp_sync *sync;
 	struct mp_note *note;
 	size_t note_stride;
