@@ -266,15 +266,21 @@ for time in 4 8 16; do
 				split($i, f, "=")
 				$i = f[1] "=" int(f[2] * 1.1 + 0.5)
 			} } { print }' n2.rec >slow.rec
-	_got=0
-	"$prog" -c n1.rec slow.rec >"$out" 2>"$err" || _got=$?
-	[ "$_got" -ne 1 ] || break
+	"$prog" -c n1.rec slow.rec >"$out" 2>"$err" || :
+	found=$(grep -cE '^not ok .*devzero-none\.(protect|restore) #  REGRESSED' "$out") || :
+	[ "$found" -lt 2 ] || break
 done
-verdict devzero-none.protect REGRESSED
-verdict devzero-none.restore REGRESSED
-# by how much, the noise between two runs is in; of the same run there is none
-run 'against the run that it is made of' 1 "$prog" -c n2.rec slow.rec
-matches 'by 10 %' 'devzero-none\.restore .*, \+(9\.9[5-9]|10\.0[0-5])% \('
+cp "$out" "$log"
+fails 'a run that is 10 % slower is never the same' \
+	grep -E '^ok .*devzero-none\.(protect|restore) #  ' "$out"
+if [ "$found" = 2 ]; then
+	# by how much, the noise between two runs is in; of the same run there is none
+	run 'it is found' 1 "$prog" -c n2.rec slow.rec
+	matches 'to be by 10 %' 'devzero-none\.restore .*, \+(9\.9[5-9]|10\.0[0-5])% \('
+else
+	skip 'it is found' "a machine as busy as this: $(sed -n \
+		's/^ok .*devzero-none\.[pr].* # SKIP INCONCLUSIVE//p' "$out" | head -n 1)"
+fi
 run '20 cycles of it' 0 "$prog" -p -s devzero-none --procs 2 --cycles 10 -o few2.rec
 run 'say nothing' 4 "$prog" -c n1.rec few2.rec
 
