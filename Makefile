@@ -45,7 +45,7 @@ clean:
 	rm -rf "$(BUILD)"
 
 help:
-	@echo 'make             build build/mprotect_perf, static'
+	@echo 'make             build build/mprotect_perf and build/mprotect-lab, static'
 	@echo 'make run         build it, validate this kernel, time mprotect() for ten seconds'
 	@echo 'make check       run all tests (TESTS=tests/NAME.t for one)'
 	@echo 'make check-slow  build a kernel and bisect a regression in it'

@@ -53,7 +53,7 @@ fi
 # Each prints lines of "NAME VALUE".
 ours()
 {
-	"$build/mprotect_perf" -p -s "$1" --time "$seconds" |
+	"$build/mprotect-lab" -p -s "$1" --time "$seconds" |
 		sed -n 's/^ok [0-9]* perf\.[^.]*\.\([a-z]*\) .*floor=\([0-9.]*\) median=\([0-9.]*\) mean=\([0-9.]*\).*/floor.\1 \2\nmedian.\1 \3\nmean.\1 \4/p' |
 		grep -v touch | sed 's/^/mprotect_perf./'
 }

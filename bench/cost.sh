@@ -30,9 +30,9 @@ now()
 share()
 {
 	t0=$(now)
-	"$build/mprotect_perf" -s "$1" >/dev/null
+	"$build/mprotect-lab" -s "$1" >/dev/null
 	t1=$(now)
-	"$build/mprotect_perf" -p -s "$1" --time "$seconds" -o "$tmp/share.$1" >/dev/null
+	"$build/mprotect-lab" -p -s "$1" --time "$seconds" -o "$tmp/share.$1" >/dev/null
 	t2=$(now)
 	awk -v wall=$((t2 - t1 - (t1 - t0))) -v name="$1" '
 		/^sample/ {
@@ -53,7 +53,7 @@ pairs()
 	i=0
 	while [ "$i" -lt "$n" ]; do
 		i=$((i + 1))
-		"$build/mprotect_perf" -p -s "$1" --time "$seconds" --procs 1 \
+		"$build/mprotect-lab" -p -s "$1" --time "$seconds" --procs 1 \
 			-o "$tmp/A.$i" >/dev/null
 		"$build/bench/bare" "$cpu" "$2" "$3" "$part" 1 1000000 >"$tmp/B.$i"
 		"$build/bench/floor" figures "$tmp/A.$i" "$tmp/B.$i"

@@ -42,7 +42,7 @@ keep()
 
 row()
 {
-	"$build/mprotect_perf" -p -s "$1" --time "$seconds" --procs "$procs" \
+	"$build/mprotect-lab" -p -s "$1" --time "$seconds" --procs "$procs" \
 		-o "$tmp/record" >"$tmp/out" || { cat "$tmp/out" >&2; return 1; }
 }
 

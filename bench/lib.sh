@@ -6,14 +6,14 @@
 # at the end.
 : "${here:?}"
 build=${BUILD:-$here/../build}
-mm=$here/../tools/testing/selftests/mm
+lab=$here/../lab
 die()
 {
 	echo "$(basename "$0" .sh): $*" >&2
 	exit 1
 }
 
-[ -x "$build/mprotect_perf" ] || die "no $build/mprotect_perf: run make first"
+[ -x "$build/mprotect-lab" ] || die "no $build/mprotect-lab: run make first"
 mkdir -p "$build/bench"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -30,10 +30,10 @@ compile()
 	# shellcheck disable=SC2046 # names without blanks
 	set -- $(sed -n 's/^ \* Sources: //p' "$_source")
 	for _part; do
-		set -- "$@" "$mm/$_part"
+		set -- "$@" "$lab/$_part"
 		shift
 	done
-	gcc -O2 -std=gnu11 -Wall -Wextra -D_GNU_SOURCE= -I"$mm" \
+	gcc -O2 -std=gnu11 -Wall -Wextra -D_GNU_SOURCE= -I"$lab" \
 		-o "$build/bench/$(basename "$_source" .c)" "$_source" "$@" -lm ||
 		die "$_source does not compile"
 }

@@ -37,13 +37,13 @@ mkdir -p "$dir"
 # The program itself, with one function wrapped.
 slower()
 {
-	gcc -O2 -Wall -Wextra -I"$top/tools/testing/selftests/mm" -c -o "$dir/pages.o" \
+	gcc -O2 -Wall -Wextra -I"$top/lab" -c -o "$dir/pages.o" \
 		"$top/tests/power_pages.c" || die "power_pages.c does not compile"
 	KSRC=$("$top/scripts/fetch-ksrc.sh")
 	export KSRC
 	dir=$(cd "$dir" && pwd)
-	BUILD=$dir USERLDFLAGS="-Wl,--wrap=mp_map_open $dir/pages.o" "$top/scripts/build.sh"
-	perf=$dir/mprotect_perf
+	BUILD=$dir LABLDFLAGS="-Wl,--wrap=mp_map_open $dir/pages.o" "$top/scripts/build.sh"
+	perf=$dir/mprotect-lab
 }
 
 # run PERCENT RUN: its record, made at once or not at all.

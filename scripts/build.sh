@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Build build/mprotect_perf, static, inside the selftests of a real kernel
-# source. KSRC is only read: what the build needs of it is copied under build/,
-# our files are integrated into the copy, and the kernel's own Makefile builds
-# it there. Does nothing, and says nothing, when all is up to date.
+# source, and beside it build/mprotect-lab. KSRC is only read: what the build
+# needs of it is copied under build/, our files are integrated into the copy,
+# and the kernel's own Makefile builds the test there. Does nothing, and says
+# nothing, when all is up to date.
 #
-#	build.sh [arm64|ppc64el]	that machine's goes to build/mprotect_perf-ARCH
+#	build.sh [arm64|ppc64el]	that machine's go to build/*-ARCH
 
 set -eu
 
@@ -18,6 +19,7 @@ mkdir -p "${BUILD:-$here/../build}"
 build=$(cd "${BUILD:-$here/../build}" && pwd)
 ksrc=$("$here/fetch-ksrc.sh")
 tree=$build/tree/$(printf '%s' "$ksrc" | cksum | tr ' ' -)
+selftests=$tree/tools/testing/selftests
 
 # Newer than our copy? Then the user's own work on the tree is to be seen.
 changed()
@@ -25,7 +27,7 @@ changed()
 	[ ! -e "$tree/.whole" ] ||
 		[ -n "$(cd "$ksrc" && find tools/include \
 			tools/testing/selftests/lib.mk \
-			tools/testing/selftests/kselftest.h \
+			tools/testing/selftests/*.h \
 			tools/testing/selftests/mm \
 			-newer "$tree/.whole" -name '*.[chm]*' -type f |
 			head -n 1)" ]
@@ -55,6 +57,7 @@ cross()
 	ppc64el) triplet=powerpc64le-linux-gnu ;;
 	*) echo "build: $arch: not an architecture we know" >&2; exit 1 ;;
 	esac
+	cc=$triplet-gcc
 	libcap=$("$here/fetch-libcap.sh" "$arch")
 	cflags="-I$libcap/usr/include"
 	# tools/include's types.h, which stands in for that of "make headers",
@@ -64,8 +67,15 @@ cross()
 	ldflags="-L$libcap/usr/lib/$triplet"
 }
 
+# keep PROGRAM: what was built takes its place if it is another one.
+keep()
+{
+	_result=$build/${1##*/}${arch:+-$arch}
+	cmp -s "$out/$1" "$_result" || cp "$out/$1" "$_result"
+}
+
 arch=${1-}
-cc=
+cc=${CC-}
 triplet=
 cflags=
 ldflags=
@@ -73,11 +83,13 @@ ldflags=
 ! changed || copy
 "$here/integrate.sh" "$tree"
 out=$tree/out${arch:+-$arch}
-result=$build/mprotect_perf${arch:+-$arch}
 mkdir -p "$out"
-[ -n "$arch" ] || cc=${CC-}
-env -u MAKEFLAGS make -s -C "$tree/tools/testing/selftests/mm" \
-	OUTPUT="$out" ${cc:+CC="$cc"} ${triplet:+CROSS_COMPILE="$triplet-"} \
+env -u MAKEFLAGS make -s -C "$selftests/mm" OUTPUT="$out" ${cc:+CC="$cc"} \
+	${triplet:+CROSS_COMPILE="$triplet-"} \
 	USERCFLAGS="$cflags ${USERCFLAGS-}" \
 	USERLDFLAGS="-static $ldflags ${USERLDFLAGS-}" "$out/mprotect_perf" >&2
-cmp -s "$out/mprotect_perf" "$result" || cp "$out/mprotect_perf" "$result"
+keep mprotect_perf
+env -u MAKEFLAGS make -s -C "$here/../lab" OUTPUT="$out/lab" ${cc:+CC="$cc"} \
+	SELFTESTS="$selftests" CFLAGS="-O2 $cflags ${USERCFLAGS-}" \
+	LDFLAGS="$ldflags ${USERLDFLAGS-} ${LABLDFLAGS-}" >&2
+keep lab/mprotect-lab

@@ -6,7 +6,8 @@
 #
 # Every line that we add to a file of the kernel's names mprotect_perf or its
 # wrapper: that is how an earlier version's lines are found and taken out,
-# without a record in the tree of what it looked like before. Everything is
+# without a record in the tree of what it looked like before; of a line that we
+# change, the old one is in a comment that names us. Everything is
 # made and checked on copies; then each file is moved into place. The kernel's
 # Makefile, which says that the other files are ours, comes first and goes last.
 
@@ -33,12 +34,13 @@ die()
 take_out()
 {
 	awk '
+	sub(/^# mprotect_perf: was /, "") { print; getline; next }
 	/mprotect_perf|MPROTECT_PERF|ksft_mprotect\.sh/ || /^- mprotect$/ {
 		cut = 1
 		owner = /^# mprotect_perf/
 		next
 	}
-	owner && /^CONFIG_/ { owner = 0; next }
+	owner && /^(CONFIG_|timeout=)/ { owner = 0; next }
 	cut && /^$/ && blank { cut = owner = 0; next }
 	{ print; cut = owner = 0; blank = /^$/ }' "$1"
 }
@@ -85,6 +87,23 @@ put_in()
 	}' "$1" "$2"
 }
 
+# raise FRAGMENT FILE: settings with no less time than the fragment's.
+raise()
+{
+	awk -F= '
+	NR == FNR { if ($1 == "timeout") least = $2; next }
+	$1 == "timeout" && $2 && $2 < least {
+		print "# mprotect_perf: was " $0
+		$0 = "timeout=" least
+	}
+	$1 == "timeout" { found = 1 }
+	{ print }
+	END {
+		if (!found)
+			print "# mprotect_perf: more than the default\ntimeout=" least
+	}' "$1" "$2"
+}
+
 # ours_in DIR: the files there that are named like ours.
 ours_in()
 {
@@ -94,8 +113,19 @@ ours_in()
 	done
 }
 
-# A tree that we have not been in must not have files of our names, unless
-# they are ours to the byte: an integration that was cut short.
+# stage: our files as this tree is to have them. One older than 7.3 lacks some
+# of the helpers: a header of ours stands in for them.
+stage()
+{
+	mkdir "$tmp/ours"
+	cp -p "$ours/mprotect_perf.c" "$ours/ksft_mprotect.sh" "$tmp/ours/"
+	! grep -qs gather_folio_orders "$mm/vm_util.h" || return 0
+	cp -p "$here/compat/mprotect_perf_compat.h" "$tmp/ours/"
+	sed 's|"kselftest_harness.h"|"../kselftest_harness.h"|
+	     s|"hugepage_settings.h"|"mprotect_perf_compat.h"|' \
+		"$ours/mprotect_perf.c" >"$tmp/ours/mprotect_perf.c"
+}
+
 check_tree()
 {
 	[ -d "$ktree" ] || die "no such directory"
@@ -112,11 +142,17 @@ check_tree()
 		[ ! -L "$mm/$file" ] || die "mm/$file is a symbolic link"
 		[ -f "$mm/$file" ] || die "no tools/testing/selftests/mm/$file"
 	done
+}
+
+# A tree that we have not been in must not have files of our names, unless
+# they are ours to the byte: an integration that was cut short.
+check_names()
+{
 	if grep -q mprotect_perf "$mm/Makefile"; then
 		return
 	fi
 	for file in $(ours_in "$mm"); do
-		cmp -s "$mm/$file" "$ours/$file" ||
+		cmp -s "$mm/$file" "$tmp/ours/$file" ||
 			die "mm/$file is there and is not ours"
 	done
 	for file in $edited; do
@@ -135,16 +171,16 @@ prepare()
 			cat "$tmp/$file.out" >"$tmp/$file"
 			continue
 		fi
-		put_in "$ours/$file" "$tmp/$file.out" >"$tmp/$file" \
+		case $file in
+		settings) edit=raise ;;
+		*) edit=put_in ;;
+		esac
+		"$edit" "$ours/$file" "$tmp/$file.out" >"$tmp/$file" \
 			2>"$tmp/why" || die "mm/$file: $(cat "$tmp/why")"
 		take_out "$tmp/$file" | cmp -s - "$tmp/$file.out" ||
 			die "mm/$file: cannot be undone"
 	done
-	if [ -z "$remove" ]; then
-		for file in $(ours_in "$ours"); do
-			cp -p "$ours/$file" "$tmp/$file"
-		done
-	fi
+	[ -n "$remove" ] || mv "$tmp/ours"/* "$tmp/"
 }
 
 # Files that do not change are not touched: nothing is rebuilt for them.
@@ -181,11 +217,12 @@ case ${1-} in
 -h | --help) usage; exit ;;
 esac
 [ $# -eq 1 ] || { usage >&2; exit 1; }
-ours=$(cd "$(dirname "$0")/../tools/testing/selftests/mm" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+ours=$(cd "$here/../tools/testing/selftests/mm" && pwd)
 ktree=$1
 mm=$ktree/tools/testing/selftests/mm
 # The Makefile last: see above. Some source archives have no dot files.
-edited="config run_vmtests.sh Makefile"
+edited="config settings run_vmtests.sh Makefile"
 [ ! -e "$mm/.gitignore" ] || edited=".gitignore $edited"
 
 check_tree
@@ -194,5 +231,7 @@ tmp=$(mktemp -d "$mm/.mprotect_perf.XXXXXX" 2>/dev/null) ||
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' HUP TERM
+stage
+check_names
 prepare
 commit

@@ -13,6 +13,6 @@ record=$build/records/$(uname -r)-$(date +%Y%m%d-%H%M%S).rec
 mkdir -p "$build/records"
 
 status=0
-"$build/mprotect_perf" || status=$?
-"$build/mprotect_perf" -p -s shared-dirty --time 10 -o "$record" || status=$?
+"$build/mprotect-lab" || status=$?
+"$build/mprotect-lab" -p -s shared-dirty --time 10 -o "$record" || status=$?
 exit "$status"

@@ -41,7 +41,7 @@ build=$(cd "${BUILD:-$root/build}" && pwd) || die "run make first"
 : "${FLAVOUR:=}" "${SMP:=1}" "${SCENARIOS:=}" "${OPTIONS:=}" "${STEP:=2}"
 out=$build/scan/$ARCH${FLAVOUR:+-$FLAVOUR}
 [ "$SMP" = 1 ] || out=$out-smp$SMP
-judge=$build/mprotect_perf
+judge=$build/mprotect-lab
 [ -x "$judge" ] || die "no $judge: run make first"
 failed='' booting='' tmp=''
 

@@ -8,7 +8,7 @@ set -eu
 
 cd "$(dirname "$0")/.."
 . tests/lib.sh
-mm=tools/testing/selftests/mm
+lab=lab
 
 # the kernel's kselftest.h, as "make" has taken it
 ksft=$(find build/tree -path '*/selftests/mm/Makefile' 2>/dev/null | head -n 1)
@@ -21,7 +21,7 @@ build()
 {
 	# shellcheck disable=SC2046 # a list of files
 	${CC:-cc} -O2 -D_GNU_SOURCE= -I"${ksft%/Makefile}" -o "$tmp/broken" \
-		$(ls $mm/mprotect_perf*.c) tests/broken_mprotect.c \
+		$(ls $lab/mprotect_perf*.c) tests/broken_mprotect.c \
 		-Wl,--wrap=mprotect,--wrap=mp_uffd_protect -lcap -lm -lpthread
 }
 

@@ -184,7 +184,7 @@ ok 'a line per row and kernel' test "$(wc -l <t.tsv)" -eq 7
 ok 'as many fields in each' \
 	awk -F '\t' 'NR == 1 { n = NF } NF != n { exit 1 }' t.tsv
 sed -nE 's/^ \*	([a-z_]+)(	.*|$)/\1/p' \
-	"$here/tools/testing/selftests/mm/mprotect_perf_tsv.h" >columns
+	"$here/lab/mprotect_perf_tsv.h" >columns
 head -n 1 t.tsv | tr '\t' '\n' >heading
 ok 'the columns are the documented ones' diff columns heading
 

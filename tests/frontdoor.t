@@ -172,24 +172,27 @@ building()
 	rm -rf "$tmp/tree/tools/testing/kunit"
 	tree_state "$tmp/tree" >"$tmp/before"
 	mkdir "$tmp/ours"
-	cp -r Makefile scripts vmtest tools "$tmp/ours/"
+	cp -r Makefile scripts vmtest tools lab "$tmp/ours/"
 	cd "$tmp/ours"
 	export KSRC="$tmp/tree" BUILD="$tmp/ours/build"
 	ok "make KSRC=" make
 	says "says what it does" "taking the mm selftests of $tmp/tree"
 	tree_state "$tmp/tree" >"$tmp/after"
 	ok "the source is not written to" diff "$tmp/before" "$tmp/after"
-	ok "the program is static" sh -c '! readelf -l "$1" | grep -q INTERP' \
-		sh build/mprotect_perf
-	ok "and runs" build/mprotect_perf -h
-	ls -l --full-time build/mprotect_perf >"$tmp/first"
+	for program in mprotect_perf mprotect-lab; do
+		ok "$program is static" sh -c \
+			'! readelf -l "$1" | grep -q INTERP' sh "build/$program"
+		ok "and runs" "build/$program" -h
+	done
+	ls -l --full-time build/mprotect* >"$tmp/first"
 	ok "make again" make
 	silent "says nothing"
-	ls -l --full-time build/mprotect_perf >"$tmp/second"
+	ls -l --full-time build/mprotect* >"$tmp/second"
 	ok "and builds nothing" diff "$tmp/first" "$tmp/second"
-	echo '/* more */' >>tools/testing/selftests/mm/mprotect_perf_stats.h
-	ok "a changed header" make
-	says "is built anew" "mprotect_perf"
+	echo '#error changed' >>lab/mprotect_perf_stats.h
+	exits "a changed header of the lab" 2 make
+	says "is built anew" "#error changed"
+	sed -i '$d' lab/mprotect_perf_stats.h
 	echo '/* more */' >>"$tmp/tree/tools/testing/selftests/kselftest.h"
 	ok "a changed kernel source" make
 	says "is taken anew" "taking the mm selftests"

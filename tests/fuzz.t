@@ -8,7 +8,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-mm=tools/testing/selftests/mm
+lab=lab
 out=build/tests/fuzz
 cc=${FUZZ_CC:-clang}
 rm -rf "$out"
@@ -85,7 +85,7 @@ fuzz()
 	bound="-runs=$runs -max_total_time=15 -seed=1"
 	[ -z "${FUZZ_SECONDS:-}" ] || bound="-max_total_time=$FUZZ_SECONDS"
 	if "$cc" -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-D_GNU_SOURCE= -Wall -Wextra -Werror -I"$mm" -Itests \
+		-D_GNU_SOURCE= -Wall -Wextra -Werror -I"$lab" -Itests \
 		"tests/fuzz_$name.c" "$@" -o "$out/fuzz_$name" 2> "$out/err"; then
 		echo "ok $((n + 1)) - fuzz_$name compiles"
 	else
@@ -105,9 +105,9 @@ fuzz()
 }
 
 echo 1..4
-fuzz record 60000 reader "$mm"/mprotect_perf_record*.c "$mm/mprotect_perf_new_file.c"
+fuzz record 60000 reader "$lab"/mprotect_perf_record*.c "$lab/mprotect_perf_new_file.c"
 parts='versus new_file table tsv summary caveats gate run plot plot_curve compare rows column'
 parts="$parts judge boot stats rate curve fit"
 # shellcheck disable=SC2046,SC2086 # names without blanks
-fuzz compare 20000 comparison "$mm"/mprotect_perf_record*.c \
-	$(printf "$mm/mprotect_perf_%s.c " $parts)
+fuzz compare 20000 comparison "$lab"/mprotect_perf_record*.c \
+	$(printf "$lab/mprotect_perf_%s.c " $parts)

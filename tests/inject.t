@@ -8,7 +8,7 @@ set -eu
 
 cd "$(dirname "$0")/.."
 . tests/lib.sh
-prog=${PROG:-build/mprotect_perf}
+prog=${PROG:-build/mprotect-lab}
 
 if ! have strace || ! strace -o /dev/null true 2>/dev/null; then
 	echo '1..0 # SKIP strace is missing, or may not trace here'

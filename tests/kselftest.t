@@ -35,10 +35,10 @@ vmtests()
 	says "$v: and nothing else" "1..1"
 	says "$v: without arguments" "# # given: "
 	ok "$v: with arguments" shielded \
-		./run_vmtests.sh -t mprotect -- -p -s "shared-dirty,x y"
-	says "$v: which arrive" "# # given: -p -s shared-dirty,x y"
-	ok "$v: the wrapper" shielded ./ksft_mprotect.sh -s one-page
-	says "$v: hands them on" "# # given: -s one-page"
+		./run_vmtests.sh -t mprotect -- -p -v "shared_dirty x"
+	says "$v: which arrive" "# # given: -p -v shared_dirty x"
+	ok "$v: the wrapper" shielded ./ksft_mprotect.sh -v private_none
+	says "$v: hands them on" "# # given: -v private_none"
 	stub mprotect_perf 1
 	stub mremap_test 4
 	fails "$v: a failure" shielded ./ksft_mprotect.sh
@@ -92,9 +92,9 @@ installed()
 	else
 		skip "kunit.py parses that" "no python3"
 	fi
-	export KSELFTEST_KSFT_MPROTECT_SH_ARGS="-s one-page"
+	export KSELFTEST_KSFT_MPROTECT_SH_ARGS="-v private_none"
 	ok "KSELFTEST_KSFT_MPROTECT_SH_ARGS" runner -t mm:ksft_mprotect.sh
-	says "arrive" "ok 1 mprotect_perf -s one-page"
+	says "arrive" "ok 1 mprotect_perf -v private_none"
 	KSELFTEST_KSFT_MPROTECT_SH_ARGS=--no-such
 	fails "a wrong option there" runner -t mm:ksft_mprotect.sh
 	says "is a failure" "not ok 1 selftests: mm: ksft_mprotect.sh"

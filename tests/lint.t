@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.."
 . tests/tree.sh
 
 mm=tools/testing/selftests/mm
+lab=lab
 
 # quiet NAME COMMAND...: succeeds and prints nothing.
 quiet()
@@ -27,13 +28,23 @@ quiet()
 	fi
 }
 
-# compile COMMAND...: every file of ours, in a kernel tree.
+# compile COMMAND...: every file of ours. The kernel's headers are not ours.
 compile()
 {
-	for _file in "$tree/$mm"/mprotect_perf*.c; do
-		"$@" -D_GNU_SOURCE= -I"$tree/tools/testing/selftests" \
-			-isystem "$tree/tools/include/uapi" "$_file"
+	set -- "$@" -std=gnu11 -D_GNU_SOURCE= \
+		-isystem "$tree/tools/testing/selftests" \
+		-isystem "$tree/tools/testing/selftests/mm" \
+		-isystem "$tree/tools/include/uapi"
+	"$@" "$mm/mprotect_perf.c"
+	for _file in "$lab"/*.c; do
+		"$@" "$_file"
 	done
+}
+
+# sparse_ours ARGUMENT...: what sparse has to say, but for the kernel's headers.
+sparse_ours()
+{
+	sparse "$@" 2>&1 | grep -vE 'note: in included file|/selftests/kselftest' || :
 }
 
 # What is made only when somebody asks for it: experiments.
@@ -43,10 +54,10 @@ experiments()
 		# shellcheck disable=SC2046 # names without blanks
 		set -- $(sed -n 's/^ \* Sources: //p' "$_file")
 		for _part; do
-			set -- "$@" "$mm/$_part"
+			set -- "$@" "$lab/$_part"
 			shift
 		done
-		${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE= -I"$mm" \
+		${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE= -I"$lab" \
 			-o "$tmp/experiment" "$_file" "$@" -lm
 	done
 }
@@ -63,7 +74,7 @@ compilers()
 		fi
 	done
 	if have sparse; then
-		quiet "sparse" compile sparse
+		quiet "sparse" compile sparse_ours
 	else
 		skip "sparse" "no sparse"
 	fi
@@ -111,7 +122,7 @@ scripts()
 
 c_files()
 {
-	find "$mm" tests vmtest -name '*.[ch]' | sort
+	find "$mm" "$lab" scripts tests vmtest -name '*.[ch]' | sort
 }
 
 # long_functions FILE...: from a brace in the first column to its end.
@@ -126,18 +137,21 @@ long_functions()
 	}' "$@"
 }
 
+# long_files LINES FILE...
 long_files()
 {
-	wc -l "$@" | awk '$2 != "total" && $1 > 400'
+	_most=$1
+	shift
+	wc -l "$@" | awk -v most="$_most" '$2 != "total" && $1 > most'
 }
 
-# only NAME REGEX FILE-REGEX: found in no file of the program but these. Names
+# only NAME REGEX FILE-REGEX: found in no file of the lab but these. Names
 # in comments are not meant: they are cut off, or begin with " *".
 only()
 {
 	quiet "$1" sh -c 'grep -nE "$1" "$3"/mprotect_perf*.[ch] |
 		grep -vE "^[^:]*:[0-9]+:[[:space:]]*(/?\*|//)" |
-		grep -vE "/mprotect_perf($2)\.[ch]:" || :' sh "$2" "$3" "$mm"
+		grep -vE "/mprotect_perf($2)\.[ch]:" || :' sh "$2" "$3" "$lab"
 }
 
 house()
@@ -149,18 +163,24 @@ house()
 	only "nothing else prints" \
 		'\b(printf|puts|putchar|perror|vprintf) *\(|stdout|stderr' ''
 	only "no page size is written down" '\b4096\b' ''
+	quiet "nor in the test" sh -c '! grep -n "\b4096\b" "$1"' sh \
+		"$mm/mprotect_perf.c"
 	# shellcheck disable=SC2046 # names without blanks
 	quiet "functions have at most 60 lines" long_functions $(c_files) \
 		$(scripts)
 	# Tables of test vectors may be longer.
 	# shellcheck disable=SC2046
-	quiet "files have at most 400" long_files "$mm"/*.[ch] $(scripts)
+	quiet "files have at most 400" long_files 400 "$lab"/*.[ch] $(scripts)
+	quiet "the test is one file of at most 2000" \
+		long_files 2000 "$mm/mprotect_perf.c"
+	ok "and no other is beside it" \
+		[ "$(find "$mm" -name '*.[ch]' | wc -l)" = 1 ]
 	# shellcheck disable=SC2046
 	quiet "every file says its licence" grep -L SPDX-License-Identifier \
 		$(c_files) $(scripts) Makefile
 	quiet "no address of a package mirror" sh -c 'grep -rnE \
 		"(https?|ftp)://[^ ]*(debian|mirror|proxy|artifact)" \
-		Makefile .ci scripts tests vmtest tools | grep -v "\.invalid/" || :'
+		Makefile .ci bench lab scripts tests vmtest tools | grep -v "\.invalid/" || :'
 }
 
 top=$PWD
@@ -169,7 +189,6 @@ v=${v:-7.3}
 tree=$tmp/tree
 if tree_copy "$v" "$tree"; then
 	ksrc=$(scripts/fetch-ksrc.sh)
-	scripts/integrate.sh "$tree"
 	compilers
 	if have perl; then
 		# shellcheck disable=SC2046 # names without blanks

@@ -7,7 +7,7 @@
 #	matches NAME REGEX		a line of $out is like this
 #	wrong TEXT ARGUMENTS...		one line on stderr, which has this text; exit 1
 : "${tmp:?}" "${log:?}"
-prog=$(realpath -m "${PROG:-build/mprotect_perf}")
+prog=$(realpath -m "${PROG:-build/mprotect-lab}")
 if [ ! -x "$prog" ]; then
 	echo "1..0 # SKIP no $prog: run make first"
 	exit 0

@@ -280,11 +280,11 @@ test_variants()
 	small protect 1 1 1 6.16 0.811 0
 	small protect 1 1 1 6.17 0.852 0
 	EOF
-	cat >"$tmp/fake/mprotect_perf" <<-EOF
+	cat >"$tmp/fake/mprotect-lab" <<-EOF
 	#!/bin/sh
 	cp "$tmp/tsv" table.tsv
 	EOF
-	chmod +x "$tmp/fake/mprotect_perf"
+	chmod +x "$tmp/fake/mprotect-lab"
 	ok "rows in variants" env BUILD="$tmp/fake" NOBOOT=1 ARCH=amd64 \
 		KERNELS="6.12 6.16 6.17" scripts/scan.sh
 	says "one of its kind has its plain name" \
@@ -310,13 +310,13 @@ test_variants()
 	silent "no blanks at the end" " \$"
 }
 
-if [ ! -x build/mprotect_perf ]; then
-	skip scan "no build/mprotect_perf"
+if [ ! -x build/mprotect-lab ]; then
+	skip scan "no build/mprotect-lab"
 	done_testing
 	exit
 fi
 mkdir -p "$tmp/build"
-cp build/mprotect_perf "$tmp/build/"
+cp build/mprotect-lab "$tmp/build/"
 test_table
 rm -rf "$dir"
 fake_tree

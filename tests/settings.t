@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=tests/lib.sh
 . tests/lib.sh
-mm=tools/testing/selftests/mm
+lab=lab
 thp=/sys/kernel/mm/transparent_hugepage
 global=$thp/enabled
 mthp=$thp/hugepages-64kB/enabled
@@ -44,8 +44,8 @@ trap '[ -z "$changing" ] || put_all_back; rm -rf "$tmp"' EXIT
 
 build()
 {
-	${CC:-cc} -std=gnu11 -O1 -g -D_GNU_SOURCE= -Wall -Wextra -Werror -I$mm "$@" \
-		tests/settings_prog.c "$mm/$(sed -n 's/^ \* Sources: //p' \
+	${CC:-cc} -std=gnu11 -O1 -g -D_GNU_SOURCE= -Wall -Wextra -Werror -I$lab "$@" \
+		tests/settings_prog.c "$lab/$(sed -n 's/^ \* Sources: //p' \
 		tests/settings_prog.c)" -o "$prog" && "$prog" missing 0
 }
 

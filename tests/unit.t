@@ -8,7 +8,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-mm=tools/testing/selftests/mm
+lab=lab
 out=build/tests
 cc=${UNIT_CC:-gcc}
 flags='-std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
@@ -41,10 +41,10 @@ for src in tests/unit_*.c; do
 	sources=$(sed -n 's/^ \* Sources: //p' "$src")
 	libs=$(sed -n 's/^ \* Libraries: //p' "$src")
 	for f in $sources; do
-		files="$files $mm/$f"
+		files="$files $lab/$f"
 	done
 	# shellcheck disable=SC2086 # flags and files are words
-	if ! "$cc" $flags -I"$mm" -Itests $files -o "$out/$name" -lm $libs 2> "$out/$name.err"; then
+	if ! "$cc" $flags -I"$lab" -Itests $files -o "$out/$name" -lm $libs 2> "$out/$name.err"; then
 		sed 's/^/# /' "$out/$name.err"
 		say "not ok" "$name compiles"
 		continue

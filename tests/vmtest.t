@@ -215,9 +215,9 @@ same()
 	_arch=$1 images=
 	shift
 	case $_arch in
-	amd64) _qemu=qemu-system-x86_64 _prog=build/mprotect_perf ;;
-	arm64) _qemu=qemu-system-aarch64 _prog=build/mprotect_perf-arm64 ;;
-	ppc64el) _qemu=qemu-system-ppc64 _prog=build/mprotect_perf-ppc64el ;;
+	amd64) _qemu=qemu-system-x86_64 _prog=build/mprotect-lab ;;
+	arm64) _qemu=qemu-system-aarch64 _prog=build/mprotect-lab-arm64 ;;
+	ppc64el) _qemu=qemu-system-ppc64 _prog=build/mprotect-lab-ppc64el ;;
 	esac
 	if ! have "$_qemu" || ! cross "$_arch"; then
 		skip "$_arch $*" "no $_qemu, or no $_prog"
@@ -278,12 +278,12 @@ test_gate()
 		*) skip "gate" "no $_version"; return ;;
 		esac
 	done
-	fails "gate: 6.17 after 6.16" build/mprotect_perf -c \
+	fails "gate: 6.17 after 6.16" build/mprotect-lab -c \
 		"$tmp/rec/6.16.1.rec" "$tmp/rec/6.17.1.rec"
 	verdict "gate: protect" shared-dirty.protect REGRESSED
 	verdict "gate: restore" shared-dirty.restore REGRESSED
 	verdict "gate: touch is unmoved" shared-dirty.touch OK
-	ok "gate: 6.17 after itself" build/mprotect_perf -c \
+	ok "gate: 6.17 after itself" build/mprotect-lab -c \
 		"$tmp/rec/6.17.1.rec" "$tmp/rec/6.17.2.rec"
 	verdict "gate: itself: protect" shared-dirty.protect OK
 	says "gate: itself: no difference" "+0.00%"

@@ -25,7 +25,7 @@ usage()
 	  --record FILE   the good record; default: build/bisect/good.rec
 	  --output DIR    where kernels are built; default: build/bisect/linux
 	  --config FILE   more options of the kernel, see build-kernel.sh
-	  --program FILE  default: build/mprotect_perf
+	  --program FILE  default: build/mprotect-lab
 	  --threshold PCT of the verdict; default: that of mprotect_perf -c
 	mprotect_perf options: default -p -s shared-dirty --procs 2 --cycles 10; the
 	same for the good one and for all steps. The working directory is the tree.
@@ -50,7 +50,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$here/../build
 good='' config='' threshold=''
 record=$build/bisect/good.rec output=$build/bisect/linux
-program=$build/mprotect_perf
+program=$build/mprotect-lab
 
 while [ $# -gt 0 ]; do
 	case $1 in

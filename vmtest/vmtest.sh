@@ -27,7 +27,7 @@ usage()
 	                   default 20 (free with icount), else 2
 	  --jobs N         boots side by side; default: processors of this machine
 	  --append WORDS   more of the kernel's command line
-	  --program FILE   default build/mprotect_perf, build/mprotect_perf-ARCH
+	  --program FILE   default build/mprotect-lab, build/mprotect-lab-ARCH
 	  --profile        where the instructions of the first kernel and of others
 	                   are: per kernel function and page, by difference
 	  --no-compare     after a -p of more than one kernel, no comparison
@@ -89,9 +89,9 @@ check_host()
 			die "--accel kvm: this machine is not $arch"
 	fi
 	if [ -z "$program" ]; then
-		program=$root/build/mprotect_perf-$arch
+		program=$root/build/mprotect-lab-$arch
 		[ "$arch" != "$(host_arch)" ] ||
-			program=$root/build/mprotect_perf
+			program=$root/build/mprotect-lab
 	fi
 	[ -f "$program" ] || die "$program is missing: make it, or --program"
 }
@@ -229,7 +229,7 @@ run()
 # compare_kernels: the boots of the plan, by the program of this machine.
 compare_kernels()
 {
-	_judge=$root/build/mprotect_perf
+	_judge=$root/build/mprotect-lab
 	[ "$arch" != "$(host_arch)" ] || _judge=$program
 	if ! [ -x "$_judge" ]; then
 		say "no $_judge, no comparison"

@@ -1,380 +1,532 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mprotect_perf: is mprotect() right, and what does it cost?
+ * Is mprotect(2) right, and what does it cost?
  *
- * Without options every scenario is validated: returned values, access,
- * content, and the state of its mapping in every phase, as far as this
- * process may look. With -p the scenarios are timed as well, in processes that
- * look at state and content before and after.
+ * A row is a workload: a mapping that is populated, protected, restored and
+ * touched. Each test walks through these four phases and looks at something
+ * after each of them: what may be read and written, which VMAs there are, what
+ * smaps, pagemap and kpageflags say, which faults were taken. With -p, "time"
+ * measures the phases: no other test reads a clock.
  *
- * This is the only file that prints KTAP. The work is done in children:
+ * A row is data, three lines of FIXTURE_VARIANT_ADD(mprotect, ...). So is a
+ * single call with its errno and the pages that it leaves behind.
  *
- *	main -> mp_api_run()      one API case                mprotect_perf_api.c
- *	     -> mp_run_check()    is a scenario right?        mprotect_perf_check.c
- *	     -> mp_run_time()     many processes of each      mprotect_perf_run.c
- *		-> mp_measure_run()   what does it cost?      mprotect_perf_measure.c
+ * What this cannot tell: whether a figure is a regression. For that two kernels
+ * must be measured, several times; the record (--record) has the raw samples.
  *
- * With -c nothing is run: records are compared, mprotect_perf_versus.c.
- *
- * What this cannot tell: a figure taken in a virtual machine, on a debug
- * kernel or with a coarse clock says little of any other machine. Times are
- * diagnostics; they fail a test only against a limit that somebody gave.
+ * A failure is the kernel's. What the environment does not allow, a limit, a
+ * policy, a missing feature, is a SKIP: it is asked for before the call.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "../kselftest.h"
+#include "kselftest_harness.h"
+#include "vm_util.h"
+#include "hugepage_settings.h"
 
-#include "mprotect_perf_api.h"
-#include "mprotect_perf_group.h"
-#include "mprotect_perf_opts.h"
-#include "mprotect_perf_record.h"
-#include "mprotect_perf_picture.h"
-#include "mprotect_perf_report.h"
-#include "mprotect_perf_run.h"
-#include "mprotect_perf_session.h"
-#include "mprotect_perf_summary.h"
-#include "mprotect_perf_timed.h"
-#include "mprotect_perf_versus.h"
+#define RW		(PROT_READ | PROT_WRITE)
+#define KIB		(1UL << 10)
+#define MIB		(1UL << 20)
+/* a look is at so many bytes of a row; all of them are timed */
+#define LOOK_BYTES	(4 * MIB)
+/* beside the pages: page tables, samples, the program itself */
+#define REST		(16 * MIB)
 
-static bool selected(const struct mp_opts *o, unsigned int row)
+enum phase { POPULATE, PROTECT, RESTORE, TOUCH, PHASES };
+static const char *const phase_name[PHASES] = { "populate", "protect", "restore", "touch" };
+
+enum touch { NO_TOUCH, READ_TOUCH, WRITE_TOUCH };
+
+/**
+ * struct row - one workload
+ * @touch: what follows the restore
+ * @shared: MAP_SHARED or MAP_PRIVATE
+ * @from: protection that populate and restore leave; 0 stands for read, write
+ * @to: protection that protect leaves
+ * @regions: mappings with a gap before and after; 0 stands for one
+ * @bytes: size of one; or else
+ * @pages: of one
+ */
+struct row {
+	enum touch touch;
+	bool shared;
+	int from, to;
+	unsigned int regions, pages;
+	size_t bytes;
+};
+
+/* What the command line asks for. */
+static struct {
+	bool perf;
+} opt;
+
+/*
+ * Results. The harness's SKIP() ends a function; these end the test, from
+ * whatever function or process of it, and leave the reason behind its name.
+ */
+static struct __test_metadata *test;
+
+static void __printf(2, 3) __noreturn end_test(int code, const char *fmt, ...)
 {
-	return o->select & 1ULL << row;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(test->results->reason, sizeof(test->results->reason), fmt, args);
+	va_end(args);
+	fflush(stdout);
+	_exit(code);
 }
 
-static unsigned int tests_planned(const struct mp_opts *o)
-{
-	unsigned int i, n = o->select & MP_SELECT_API ? mp_nr_api_cases : 0;
+#define fail(...) end_test(KSFT_FAIL, __VA_ARGS__)
+#define skip(...) end_test(KSFT_SKIP, __VA_ARGS__)
 
-	for (i = 0; i < mp_nr_scenarios; i++)
-		if (selected(o, i))
-			n += MP_CHECKS + (o->perf ? __builtin_popcount(mp_scenarios[i].timed) : 0);
+/* Whoever dies or hangs from here on has left its reason. */
+static void begin(enum phase phase)
+{
+	snprintf(test->results->reason, sizeof(test->results->reason),
+		 "died or hung in phase %s", phase_name[phase]);
+}
+
+/*
+ * The environment: what a row needs, asked for before it is tried.
+ */
+
+/* The number behind @key at the beginning of a line; ULONG_MAX for none, and for "max" */
+static unsigned long number_in(const char *path, const char *key)
+{
+	unsigned long n = ULONG_MAX;
+	FILE *f = fopen(path, "re");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		if (sscanf(line + strlen(key), "%lu", &n) != 1)
+			n = ULONG_MAX;
+		break;
+	}
+	if (f)
+		fclose(f);
 	return n;
 }
 
-static void list(const struct mp_opts *o)
+static void need(const char *limit, unsigned long left, unsigned long want)
+{
+	if (left < want)
+		skip("needs %lu KiB, %s leaves %lu KiB", want >> 10, limit, left >> 10);
+}
+
+static void need_limit(int which, const char *name, unsigned long used, unsigned long want)
+{
+	struct rlimit r;
+
+	if (!getrlimit(which, &r) && r.rlim_cur != RLIM_INFINITY)
+		need(name, r.rlim_cur > used ? r.rlim_cur - used : 0, want);
+}
+
+/* Address space and private writable memory: the kernel answers ENOMEM beyond them. */
+static void need_room(unsigned long bytes, unsigned long space, unsigned long vmas)
+{
+	unsigned long limit = number_in("/proc/sys/vm/max_map_count", "");
+	unsigned long size = number_in("/proc/self/status", "VmSize:");
+	unsigned long data = number_in("/proc/self/status", "VmData:");
+
+	if (limit < vmas + 128)
+		skip("needs %lu VMAs, vm.max_map_count is %lu", vmas + 128, limit);
+	need_limit(RLIMIT_AS, "RLIMIT_AS", size == ULONG_MAX ? 0 : size << 10, space + REST);
+	need_limit(RLIMIT_DATA, "RLIMIT_DATA", data == ULONG_MAX ? 0 : data << 10, bytes + REST);
+}
+
+/*
+ * The mapping of a row.
+ */
+
+/**
+ * struct map - what a row looks like in this process
+ * @row: the row
+ * @base: first region, aligned to what one page table maps
+ * @page: size of a base page
+ * @len: bytes of a region
+ * @stride: from region to region
+ * @regions: how many
+ */
+struct map {
+	const struct row *row;
+	char *base;
+	size_t page, len, stride;
+	unsigned int regions;
+};
+
+static size_t round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static char *region_of(const struct map *m, unsigned int i)
+{
+	return m->base + i * m->stride;
+}
+
+/* The protection that a phase leaves */
+static int prot_after(const struct map *m, enum phase phase)
+{
+	if (phase == PROTECT)
+		return m->row->to;
+	return m->row->from ? m->row->from : RW;
+}
+
+/* Sizes, without a call that could fail */
+static struct map shape(const struct row *row, bool timed)
+{
+	struct map m = { .row = row, .page = psize() };
+	size_t bytes = row->bytes;
+
+	if (!timed && bytes > LOOK_BYTES)
+		bytes = LOOK_BYTES;
+	m.len = bytes ? bytes & ~(m.page - 1) : row->pages * m.page;
+	m.regions = row->regions ? row->regions : 1;
+	m.stride = m.len + m.page;
+	return m;
+}
+
+/* The index is spread over the word, so that shifted content is seen too. */
+static uint64_t content(const struct map *m, const char *p)
+{
+	return ((p - m->base) / m->page + 1) * 0x9e3779b97f4a7c15ULL;
+}
+
+static uint64_t *last_word(const struct map *m, char *p)
+{
+	return (uint64_t *)(p + m->page) - 1;
+}
+
+static bool holds(const struct map *m, char *p)
+{
+	return FORCE_READ(*(uint64_t *)p) == content(m, p) &&
+	       FORCE_READ(*last_word(m, p)) == content(m, p);
+}
+
+static void write_pages(const struct map *m, char *p, size_t len)
+{
+	char *end = p + len;
+
+	for (; p < end; p += m->page)
+		*(volatile uint64_t *)p = content(m, p);
+}
+
+static void map_open(struct map *m)
+{
+	/* a page table has entries of 8 bytes on every machine we know */
+	size_t table = m->page * (m->page / 8);
+	size_t space = 2 * table + m->stride * m->regions;
+	char *area;
+
+	need_room(m->len * m->regions, space, 2 * m->regions);
+	area = mmap(NULL, space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (area == MAP_FAILED)
+		skip("mmap of %zu bytes of address space: %s", space, strerror(errno));
+	m->base = (char *)round_up((uintptr_t)area + m->page, table);
+}
+
+static void populate(const struct map *m)
 {
 	unsigned int i;
+	size_t off;
 
-	for (i = 0; i < mp_nr_scenarios; i++)
-		if (selected(o, i))
-			printf("%-16s %s\n%-16s (%s)\n", mp_scenarios[i].name,
-			       mp_scenarios[i].what, "", mp_scenarios[i].origin);
-	if (o->select & MP_SELECT_API)
-		printf("%-16s %u single calls: returned value, and what they leave behind\n",
-		       "api", mp_nr_api_cases);
-	for (i = 0; !o->scenarios && mp_protocol_at(i); i++)
-		printf("--protocol %-9s %s\n", mp_protocol_at(i)->name, mp_protocol_at(i)->what);
-}
+	begin(POPULATE);
+	for (i = 0; i < m->regions; i++) {
+		char *region = region_of(m, i);
+		int flags = MAP_FIXED | MAP_ANONYMOUS | (m->row->shared ? MAP_SHARED : MAP_PRIVATE);
 
-/* One line of KTAP. The name stays when the test is skipped; the reason follows. */
-static void result(const char *kind, const char *row, const char *what, int code,
-		   const char *text)
-{
-	char name[128];
-
-	snprintf(name, sizeof(name), "%s.%s.%s", kind, row, what);
-	if (text && *text)
-		ksft_test_result_code(code, name, "%s", text);
-	else
-		ksft_test_result_code(code, name, NULL);
-}
-
-static void finding(const char *row, const char *what, const struct mp_finding *f)
-{
-	static const int code[] = {
-		[MP_UNSEEN] = KSFT_SKIP, [MP_PASS] = KSFT_PASS,
-		[MP_SKIP] = KSFT_SKIP, [MP_FAIL] = KSFT_FAIL,
-	};
-
-	result("validate", row, what, code[f->outcome], f->text.text);
-}
-
-static void run_api(const struct mp_opts *o)
-{
-	unsigned int i;
-
-	for (i = 0; i < mp_nr_api_cases; i++) {
-		struct mp_finding v = mp_api_run(i, o->timeout);
-
-		finding("api", mp_api_name(i), &v);
+		if (mmap(region, m->len, RW, flags, -1, 0) == MAP_FAILED)
+			skip("mmap of region %u: %s", i, strerror(errno));
+		/* before the first touch */
+		if (thp_available() && madvise(region, m->len, MADV_NOHUGEPAGE))
+			skip("madvise(MADV_NOHUGEPAGE): %s", strerror(errno));
+		write_pages(m, region, m->len);
+		for (off = 0; off < m->len; off += m->page)
+			*last_word(m, region + off) = content(m, region + off);
 	}
 }
 
 /*
- * A check that the child did not get to is no pass. What killed the child is
- * told once as a failure, and as the reason of the others.
+ * The phases.
  */
-static void report_checks(const struct mp_run_row *rows, unsigned int n)
+
+/* Everything that is called for one phase: this is what is timed. */
+static int phase_calls(const struct map *m, enum phase phase)
 {
-	struct mp_run_row row;
-	struct mp_report *rep = &row.report;
-	const char *died;
 	unsigned int i;
-	bool failed;
 
-	mp_group_checks(rows, n, &row);
-	died = row.died.text[0] ? row.died.text : NULL;
-	failed = mp_report_failed(rep);
-	for (i = 0; i < MP_CHECKS; i++) {
-		struct mp_finding *v = &rep->v[i];
+	for (i = 0; i < m->regions; i++)
+		if (mprotect(region_of(m, i), m->len, prot_after(m, phase)))
+			return -1;
+	return 0;
+}
 
-		if (row.missing.text[0]) {
-			mp_finding_set(v, MP_SKIP, "%s", row.missing.text);
-		} else if (died && !failed) {
-			mp_finding_set(v, MP_FAIL, "%s", died);
-			failed = true;
-		} else if (v->outcome == MP_UNSEEN || (died && v->outcome == MP_PASS)) {
-			v->outcome = MP_UNSEEN;
-			mp_finding_set(v, MP_SKIP, "not reached: %s",
-				       died ? died : "an earlier check failed");
-		} else if (v->outcome == MP_PASS && i == MP_CHECK_FAULTS) {
-			snprintf(v->text.text, sizeof(v->text.text),
-				 "populate=%llu protect=%llu restore=%llu touch=%llu",
-				 (unsigned long long)rep->faults[MP_POPULATE],
-				 (unsigned long long)rep->faults[MP_PROTECT],
-				 (unsigned long long)rep->faults[MP_RESTORE],
-				 (unsigned long long)rep->faults[MP_TOUCH]);
-		}
-		finding(row.sc->name, mp_check_name[i], v);
+static void touch_pages(const struct map *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->regions; i++) {
+		if (m->row->touch == WRITE_TOUCH)
+			write_pages(m, region_of(m, i), m->len);
+		else if (m->row->touch == READ_TOUCH)
+			force_read_pages(region_of(m, i), m->len / m->page, m->page);
 	}
 }
 
-static const int verdict_code[] = {
-	[MP_OK] = KSFT_PASS, [MP_IMPROVED] = KSFT_PASS,
-	[MP_REGRESSED] = KSFT_FAIL, [MP_INCONCLUSIVE] = KSFT_SKIP,
+/* One phase and its answer, which every test judges. */
+static void judged_phase(const struct map *m, enum phase phase)
+{
+	int ret = 0;
+
+	begin(phase);
+	errno = 0;
+	if (phase == TOUCH)
+		touch_pages(m);
+	else
+		ret = phase_calls(m, phase);
+	if (ret || errno)
+		fail("%s: mprotect() returned %d, errno %d (%s)", phase_name[phase], ret, errno,
+		     strerror(errno));
+}
+
+/*
+ * The looks.
+ */
+
+/* An access that may be refused, and how. */
+enum access { WORKED, ACCERR, MAPERR, SIGBUS_GOT, ASTRAY };
+static const char *const access_name[] = {
+	"worked", "got SEGV_ACCERR", "got SEGV_MAPERR", "got SIGBUS", "got another signal",
+};
+
+static sigjmp_buf back;
+static volatile enum access refused;
+static void *volatile expected;
+
+static void on_fault(int sig, siginfo_t *info, void *context __maybe_unused)
+{
+	if (info->si_addr != expected)
+		refused = ASTRAY;
+	else if (sig == SIGBUS)
+		refused = info->si_code == BUS_ADRERR ? SIGBUS_GOT : ASTRAY;
+	else if (info->si_code == SEGV_ACCERR)
+		refused = ACCERR;
+	else
+		refused = info->si_code == SEGV_MAPERR ? MAPERR : ASTRAY;
+	siglongjmp(back, 1);
+}
+
+static void catch_faults(bool on)
+{
+	/* the jump leaves the handler without unblocking the signal */
+	struct sigaction sa = { .sa_flags = SA_SIGINFO | SA_NODEFER };
+
+	if (on)
+		sa.sa_sigaction = on_fault;
+	sigaction(SIGSEGV, &sa, NULL);
+	sigaction(SIGBUS, &sa, NULL);
+}
+
+static enum access try_read(char *p)
+{
+	expected = p;
+	if (sigsetjmp(back, 0))
+		return refused;
+	FORCE_READ(*(uint64_t *)p);
+	return WORKED;
+}
+
+static enum access try_write(char *p, uint64_t value)
+{
+	expected = p;
+	if (sigsetjmp(back, 0))
+		return refused;
+	*(volatile uint64_t *)p = value;
+	return WORKED;
+}
+
+static void check_page(const struct map *m, char *p, enum phase phase)
+{
+	int prot = prot_after(m, phase);
+	size_t page = (p - m->base) / m->page;
+	enum access got = try_read(p);
+
+	if (got != (prot & PROT_READ ? WORKED : ACCERR))
+		fail("after %s: read of page %zu %s", phase_name[phase], page, access_name[got]);
+	if (got == WORKED && !holds(m, p))
+		fail("after %s: page %zu has lost its content", phase_name[phase], page);
+	got = try_write(p, content(m, p));
+	if (got != (prot & PROT_WRITE ? WORKED : ACCERR))
+		fail("after %s: write to page %zu %s", phase_name[phase], page, access_name[got]);
+}
+
+static void look_access(const struct map *m, enum phase phase)
+{
+	unsigned int i;
+	size_t off;
+
+	catch_faults(true);
+	for (i = 0; i < m->regions; i++)
+		for (off = 0; off < m->len; off += m->page)
+			check_page(m, region_of(m, i) + off, phase);
+	catch_faults(false);
+}
+
+/*
+ * The rows, and the tests of a row.
+ */
+FIXTURE(mprotect)
+{
+	struct map map;
+};
+
+FIXTURE_VARIANT(mprotect)
+{
+	struct row row;
+};
+
+FIXTURE_SETUP(mprotect)
+{
+	test = _metadata;
+	begin(POPULATE);
+	self->map = shape(&variant->row, false);
+	map_open(&self->map);
+}
+
+/* Who has come to here has neither died nor hung. */
+FIXTURE_TEARDOWN(mprotect)
+{
+	if (!_metadata->exit_code)
+		_metadata->results->reason[0] = '\0';
+}
+
+/* The v6.17 regression report. */
+FIXTURE_VARIANT_ADD(mprotect, shared_dirty)
+{
+	.row = { .shared = true, .bytes = 64 * MIB, .to = PROT_READ, .touch = WRITE_TOUCH },
+};
+
+/* Its control. */
+FIXTURE_VARIANT_ADD(mprotect, private_dirty)
+{
+	.row = { .bytes = 64 * MIB, .to = PROT_READ, .touch = WRITE_TOUCH },
+};
+
+/* A garbage collector's: nothing may be read either. */
+FIXTURE_VARIANT_ADD(mprotect, private_none)
+{
+	.row = { .bytes = 64 * MIB, .to = PROT_NONE },
+};
+
+/* One whole cycle, with a look after each phase. */
+static void cycle(const struct map *m, void (*look)(const struct map *m, enum phase phase))
+{
+	enum phase phase;
+
+	populate(m);
+	look(m, POPULATE);
+	for (phase = PROTECT; phase < PHASES; phase++) {
+		judged_phase(m, phase);
+		look(m, phase);
+	}
+}
+
+/* What is allowed works, what is not gets its signal, and content stays. */
+TEST_F(mprotect, access)
+{
+	cycle(&self->map, look_access);
+}
+
+/*
+ * The command line. What is wrong with it is told in one line.
+ */
+#define usage(fmt, ...) do {						\
+	fprintf(stderr, "mprotect_perf: " fmt "\n", ##__VA_ARGS__);	\
+	exit(KSFT_FAIL);						\
+} while (0)
+
+static void help(const char *program)
+{
+	printf("usage: %s [-p] [-l] [-d] [-t|-T|-v|-V|-f|-F|-r NAME]...\n"
+	       "\t-p       time the rows as well\n"
+	       "\t-l       list all tests\n"
+	       "\t-d       print what the harness prints for debugging\n"
+	       "\t-v ROW   only this row, -V all but this one\n"
+	       "\t-t TEST  only this test of each row, -T all but this one\n"
+	       "\t-f NAME  only this fixture, -F all but this one\n"
+	       "\t-r NAME  only this one test: mprotect.ROW.TEST\n"
+	       "The first of several filters that matches decides.\n"
+	       "Exit status: 0 passed or skipped, 1 failed, 4 nothing could be tried.\n", program);
+	exit(KSFT_PASS);
+}
+
+static const struct option long_options[] = {
+	{ "perf", no_argument, NULL, 'p' },
+	{ "help", no_argument, NULL, 'h' },
+	{ }
 };
 
 /*
- * What the verdict of a phase means for the test, and why. XFAIL is the
- * warning of KTAP: seen and told, but the exit status stays 0.
+ * Ours are taken out, the harness's own are left in @harness. That one lets the
+ * first filter that matches decide: ours stands before the user's.
  */
-static int judgement(const struct mp_session *ses, const struct mp_ruling *r, char *text,
-		     size_t size)
+static int read_options(int argc, char **argv, char **harness)
 {
-	const char *why = ses->opts.severity == MP_WARN ? "--severity warn" :
-			  ses->opts.severity == MP_AUTO ? mp_gate_only_warns(ses->facts) : NULL;
-	size_t used = strlen(text);
+	int c, n = 2;
 
-	used += (size_t)snprintf(text + used, size - used, " %s: %s",
-				 mp_verdict_name[r->verdict], r->text.text);
-	if (r->verdict != MP_REGRESSED || !why)
-		return verdict_code[r->verdict];
-	snprintf(text + used, size - used, " (only a warning: %s)", why);
-	return KSFT_XFAIL;
-}
-
-/* Text of several lines, which it frees; NULL when there was no memory for it. */
-static void print_lines(char *text)
-{
-	char *p = text, *line;
-
-	while ((line = strsep(&p, "\n")))
-		if (p || *line)
-			ksft_print_msg("%s\n", line);
-	free(text);
-}
-
-/* One phase of a scenario: the figures, and the worst verdict of its variants. */
-static void report_phase(const struct mp_session *ses, const struct mp_timed *t, int phase)
-{
-	const struct mp_run_row *row = t->row;
-	const struct mp_ruling *worst = mp_timed_worst(t, phase);
-	struct mp_err fault = mp_timed_fault(t);
-	char text[768];
-	int code = KSFT_PASS;
-
-	if (fault.text[0]) {
-		result("perf", row->sc->name, mp_phase_name[phase], KSFT_FAIL, fault.text);
-	} else if (mp_timed_figures(t, phase, ses->opts.insn ? "insn" : "ns", text, sizeof(text))) {
-		mp_error(&fault, "not timed: %.200s", row->missing.text[0] ? row->missing.text :
-			 "the scenario failed its checks");
-		result("perf", row->sc->name, mp_phase_name[phase], KSFT_SKIP, fault.text);
-	} else {
-		if (worst)
-			code = judgement(ses, worst, text, sizeof(text));
-		if (t->why.text[0] && code == KSFT_PASS) {
-			snprintf(text + strlen(text), sizeof(text) - strlen(text),
-				 " no verdict: %s", t->why.text);
-			code = KSFT_SKIP;
+	harness[0] = argv[0];
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, "+:pdhlf:F:t:T:v:V:r:", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'p':
+			opt.perf = true;
+			break;
+		case 'h':
+			help(argv[0]);
+			break;
+		case '?':
+			usage("%s: no such option; -h helps", argv[optind - 1]);
+		case ':':
+			usage("%s needs a value; -h helps", argv[optind - 1]);
+		default:
+			if (asprintf(&harness[n++], "-%c%s", c, optarg ? optarg : "") < 0)
+				usage("no memory");
 		}
-		result("perf", row->sc->name, mp_phase_name[phase], code, text);
 	}
-}
-
-static void report_times(const struct mp_session *ses, const struct mp_run_row *row,
-			 unsigned int n)
-{
-	const struct mp_gate g = mp_session_gate(ses);
-	struct mp_timed t = { .row = row, .n = n };
-	unsigned int i;
-	int phase;
-
-	if (n > 1 || row->sc->team != MP_ALONE)
-		print_lines(mp_report_curve(row, n, &ses->opts));
-	else
-		print_lines(mp_report_table(row, ses->facts, &ses->opts));
-	for (i = 0; ses->opts.protocol && i < n; i++)
-		if (row[i].n)
-			print_lines(mp_report_published(&row[i], &ses->opts));
-	mp_timed_judge(&t, &g);
-	for (phase = 0; phase < MP_PHASES; phase++)
-		if (row->sc->timed & 1U << phase)
-			report_phase(ses, &t, phase);
-	mp_timed_free(&t);
-}
-
-static void show_progress(const struct mp_scenario *sc, unsigned int procs, double elapsed)
-{
-	fprintf(stderr, "\r%5.1f s  %-16s process %-4u", elapsed, sc->name, procs);
-}
-
-static void run_rows(struct mp_session *ses)
-{
-	const struct mp_opts *o = &ses->opts;
-	bool tty = isatty(STDERR_FILENO);
-	struct mp_plan plan = {
-		.cpu = ses->cpu, .seed = o->seed, .seconds = o->time, .procs = o->procs,
-		.procs_max = ses->procs_max,
-		.warmup_procs = o->warmup_procs, .warmup = o->warmup, .cycles = o->cycles,
-		.timeout = o->timeout, .progress = tty ? show_progress : NULL,
-		.enough = mp_session_sure, .ctx = ses,
-	};
-	unsigned int i, k, n = ses->nrows, size;
-	struct mp_run_row *row = ses->row;
-	size_t at;
-
-	for (i = 0; i < n; i += size) {
-		size = mp_group_size(&row[i], n - i);
-		for (k = 0; k < size; k++)
-			mp_run_check(&row[i + k], &plan);
-		report_checks(&row[i], size);
-	}
-	if (!o->perf)
-		return;
-	mp_run_time(row, n, &plan);
-	if (tty)
-		fprintf(stderr, "\r%60s\r", "");
-	for (i = 0; i < n; i += size) {
-		size = mp_group_size(&row[i], n - i);
-		report_times(ses, &row[i], size);
-		for (k = i; ses->record && k < i + size; k++)
-			for (at = 0; at < row[k].n; at++)
-				mp_record_sample(ses->record, &row[k].sample[at]);
-	}
-}
-
-static void print_facts(const struct mp_boot *facts)
-{
-	size_t i;
-
-	for (i = 0; i < facts->nfact; i++)
-		ksft_print_msg("env %s=%s\n", facts->fact[i].key, facts->fact[i].value);
-}
-
-static int usage_error(const struct mp_opts *o, const struct mp_err *err)
-{
-	fprintf(stderr, "mprotect_perf: %s\n", err->text);
-	return o->bisect ? MP_BISECT_SKIP : KSFT_FAIL;
-}
-
-/* A record that could not be written is a failure, however well the tests went. */
-static int finish(int ret, struct mp_record_writer *record, const struct mp_opts *o)
-{
-	struct mp_err err;
-
-	if (record && mp_record_finish(record, &err))
-		ret = usage_error(o, &err);
-	else if (record)
-		ksft_print_msg("record: %s\n", o->output);
-	ksft_print_cnts();
-	if (ksft_get_fail_cnt() || ksft_test_num() != ksft_plan)
-		ret = KSFT_FAIL;
-	else if (!ret && ksft_get_xskip_cnt() == (int)ksft_plan)
-		ret = KSFT_SKIP;
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "mprotect_perf: writing the results failed; is the disk full?\n");
-		ret = KSFT_FAIL;
-	}
-	return ret;
-}
-
-static void report_rows(const struct mp_versus *v)
-{
-	size_t i;
-
-	for (i = 0; i < v->c.ntests; i++) {
-		const struct mp_row *row = &v->c.row[v->c.test[i]];
-		bool warn = v->opts->severity == MP_WARN && row->whole.verdict == MP_REGRESSED;
-		char text[768];
-
-		mp_summary_ruling(&v->c, row, v->opts->threshold, text, sizeof(text));
-		result("compare", row->scenario, mp_phase_name[row->phase],
-		       warn ? KSFT_XFAIL : verdict_code[row->whole.verdict], text);
-	}
-}
-
-/* For git bisect run, what is no verdict is no verdict on this kernel. */
-static int bisect_status(const struct mp_versus *v, int ret)
-{
-	int verdict = mp_versus_bisect(v);
-
-	return verdict != 1 && ret && ret != KSFT_SKIP ? MP_BISECT_SKIP : verdict;
-}
-
-static int compare(const struct mp_opts *o)
-{
-	struct mp_versus v;
-	struct mp_err err, plot;
-	int ret;
-
-	if (mp_versus_begin(&v, o, &err))
-		return usage_error(o, &err);
-	ksft_print_header();
-	ksft_set_plan(v.c.ntests);
-	print_lines(mp_versus_tables(&v));
-	report_rows(&v);
-	print_lines(mp_versus_summary(&v));
-	ret = mp_versus_write(&v, &plot, &err) ? usage_error(o, &err) : KSFT_PASS;
-	if (plot.text[0])
-		ksft_print_msg("no picture: %s\n", plot.text);
-	ret = finish(ret, NULL, o);
-	if (o->bisect)
-		ret = bisect_status(&v, ret);
-	mp_versus_end(&v);
-	return ret;
+	if (argv[optind])
+		usage("%s: not an option; -h helps", argv[optind]);
+	harness[1] = "-Ttime";
+	if (opt.perf)
+		memmove(&harness[1], &harness[2], --n * sizeof(*harness));
+	optind = 1;
+	return n;
 }
 
 int main(int argc, char **argv)
 {
-	struct mp_session ses = { .cpu = -1 };
-	struct mp_err err;
-	int ret;
+	char **harness = calloc(argc + 2, sizeof(*harness));
 
-	if (mp_opts_parse(&ses.opts, argc, argv, &err))
-		return usage_error(&ses.opts, &err);
-	if (ses.opts.help)
-		return fputs(mp_opts_help(), stdout) < 0;
-	if (ses.opts.list) {
-		list(&ses.opts);
-		return KSFT_PASS;
-	}
-	if (ses.opts.compare)
-		return compare(&ses.opts);
-	if (mp_session_begin(&ses, argc, argv, &err))
-		return usage_error(&ses.opts, &err);
-
-	ksft_print_header();
-	ksft_set_plan(tests_planned(&ses.opts));
-	if (ses.opts.verbose)
-		print_facts(ses.facts);
-	if (ses.opts.select & MP_SELECT_API)
-		run_api(&ses.opts);
-	run_rows(&ses);
-	if (ses.opts.perf && ses.opts.plot && mp_picture_draw(&ses, &err))
-		ksft_print_msg("no picture: %s\n", err.text);
-	ret = mp_session_end(&ses, &err) ? usage_error(&ses.opts, &err) : KSFT_PASS;
-	return finish(ret, ses.record, &ses.opts);
+	if (!harness)
+		usage("no memory");
+	argc = read_options(argc, argv, harness);
+	return test_harness_run(argc, harness);
 }
