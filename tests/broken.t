@@ -20,7 +20,7 @@ fi
 build()
 {
 	# shellcheck disable=SC2046 # a list of files
-	${CC:-cc} -O2 -D_GNU_SOURCE= -I"${ksft%/Makefile}" -o "$tmp/broken" \
+	${CC:-cc} -O2 -D_GNU_SOURCE= -I"${ksft%/mm/Makefile}" -o "$tmp/broken" \
 		$(ls $lab/mprotect_perf*.c) tests/broken_mprotect.c \
 		-Wl,--wrap=mprotect,--wrap=mp_uffd_protect -lcap -lm -lpthread
 }
