@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A kernel with a bug, for the checks to find: the real program is linked with
- * --wrap=mprotect (and that of userfaultfd's write protection, likewise), and
+ * A kernel with a bug, for the test to find: the real program is linked with
+ * --wrap=mprotect (and userfaultfd's write protection with --wrap=ioctl), and
  * every call goes through here, to the real one and to one bug more, chosen
  * with BROKEN=name.
  */
 #include <errno.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -24,8 +28,8 @@
 
 int __real_mprotect(void *addr, size_t len, int prot);
 int __wrap_mprotect(void *addr, size_t len, int prot);
-int __real_mp_uffd_protect(int fd, void *p, size_t len, bool on);
-int __wrap_mp_uffd_protect(int fd, void *p, size_t len, bool on);
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
 
 struct call {
 	char *addr;
@@ -39,8 +43,13 @@ struct call {
 
 static int set(const struct call *c, char *addr, size_t len, int prot)
 {
+	struct uffdio_writeprotect wp = {
+		.range = { .start = (uintptr_t)addr, .len = len },
+		.mode = prot & PROT_WRITE ? 0 : UFFDIO_WRITEPROTECT_MODE_WP,
+	};
+
 	if (c->uffd >= 0)
-		return __real_mp_uffd_protect(c->uffd, addr, len, !(prot & PROT_WRITE));
+		return __real_ioctl(c->uffd, UFFDIO_WRITEPROTECT, &wp);
 	return __real_mprotect(addr, len, prot);
 }
 
@@ -84,14 +93,6 @@ static void fail_protect(struct call *c)
 static void fail_restore(struct call *c)
 {
 	if (c->prot == RW)
-		answer(c, ENOMEM);
-	else
-		real(c);
-}
-
-static void fail_large(struct call *c)
-{
-	if (c->prot != RW && c->len >= 1024 * c->page)
 		answer(c, ENOMEM);
 	else
 		real(c);
@@ -163,6 +164,42 @@ static void swap_content(struct call *c)
 	c->error = 0;
 }
 
+/* The code of one page is that of another one when it may be executed again. */
+static void stale_code(struct call *c)
+{
+	if (c->prot & PROT_EXEC)
+		memcpy(last_page(c), c->addr, 8);
+	real(c);
+}
+
+/* Execution: not given, given too much, or where it must not be */
+static void no_exec(struct call *c)
+{
+	c->prot &= ~PROT_EXEC;
+	real(c);
+}
+
+static void always_exec(struct call *c)
+{
+	if (c->prot & PROT_READ)
+		c->prot |= PROT_EXEC;
+	real(c);
+}
+
+static void exec_means_write(struct call *c)
+{
+	if (c->prot & PROT_EXEC)
+		c->prot |= PROT_WRITE;
+	real(c);
+}
+
+static void exec_anywhere(struct call *c)
+{
+	real(c);
+	if (c->ret && c->prot & PROT_EXEC)
+		answer(c, 0);
+}
+
 static void lose_content(struct call *c)
 {
 	real(c);
@@ -178,8 +215,23 @@ static void split_vma(struct call *c)
 
 static void zap_page(struct call *c)
 {
+	char *p = middle_page(c);
+	size_t huge = 512 * c->page;
+	unsigned char there;
+
 	real(c);
-	madvise(middle_page(c), c->page, MADV_DONTNEED);
+	madvise(p, c->page, MADV_DONTNEED);
+	/* a hugetlb page goes as a whole, or not at all */
+	if (!c->ret && c->len > huge && !mincore(p, c->page, &there) && there)
+		madvise(p - (uintptr_t)p % huge, huge, MADV_DONTNEED);
+}
+
+/* The call takes a fault that is none of its business. */
+static void faulting(struct call *c)
+{
+	zap_page(c);
+	if (c->prot & PROT_READ && !c->ret && c->len)
+		(void)*(volatile char *)middle_page(c);
 }
 
 /* An old size of 0 maps a shared page a second time. */
@@ -255,6 +307,32 @@ static void first_only(struct call *c)
 	real(c);
 }
 
+/* A call that fails has changed something. */
+static void lose_on_failure(struct call *c)
+{
+	real(c);
+	if (c->ret)
+		madvise(page_of(c), c->page, MADV_DONTNEED);
+}
+
+/* Limits: seen where there are none, or not where there are */
+static void merge_needs_vma(struct call *c)
+{
+	static bool split;
+
+	real(c);
+	if (split && c->prot == RW)
+		answer(c, ENOMEM);
+	split = c->prot == PROT_READ;
+}
+
+static void memory_for_all(struct call *c)
+{
+	if (c->len >> 40 && c->prot == RW)
+		c->len = c->page;
+	real(c);
+}
+
 static void beyond_hole(struct call *c)
 {
 	size_t off;
@@ -268,7 +346,7 @@ static void beyond_hole(struct call *c)
 static void populate(struct call *c)
 {
 	real(c);
-	if (!c->ret && c->prot == PROT_READ)
+	if (!c->ret && c->prot & PROT_READ)
 		(void)*(volatile char *)c->addr;
 }
 
@@ -308,10 +386,13 @@ static const struct {
 	void (*bug)(struct call *c);
 } bugs[] = {
 #define BUG(f) { #f, f }
-	BUG(fail_protect), BUG(fail_restore), BUG(fail_large), BUG(stray_errno), BUG(always_0),
+	BUG(fail_protect), BUG(fail_restore), BUG(stray_errno), BUG(always_0),
 	BUG(always_eio),
 	BUG(last_page_writable), BUG(last_page_shut), BUG(read_too), BUG(flip_first),
 	BUG(unmap_page), BUG(swap_content), BUG(lose_content), BUG(split_vma), BUG(zap_page),
+	BUG(stale_code), BUG(no_exec), BUG(always_exec), BUG(exec_means_write),
+	BUG(exec_anywhere), BUG(faulting), BUG(lose_on_failure), BUG(merge_needs_vma),
+	BUG(memory_for_all),
 	BUG(map_twice), BUG(lose_writable), BUG(collapse), BUG(collapse_and_split),
 	BUG(truncate_len), BUG(accept_any), BUG(zero_is_one), BUG(first_only),
 	BUG(beyond_hole), BUG(populate), BUG(take_on_failure), BUG(die), BUG(die_once), BUG(hang),
@@ -342,9 +423,19 @@ int __wrap_mprotect(void *addr, size_t len, int prot)
 	return buggy(&c);
 }
 
-int __wrap_mp_uffd_protect(int fd, void *p, size_t len, bool on)
+int __wrap_ioctl(int fd, unsigned long request, ...)
 {
-	struct call c = { .addr = p, .len = len, .prot = on ? PROT_READ : RW, .uffd = fd };
+	struct uffdio_writeprotect *wp;
+	struct call c = { .uffd = fd };
+	va_list args;
 
+	va_start(args, request);
+	wp = va_arg(args, void *);
+	va_end(args);
+	if (request != UFFDIO_WRITEPROTECT)
+		return __real_ioctl(fd, request, wp);
+	c.addr = (char *)(uintptr_t)wp->range.start;
+	c.len = wp->range.len;
+	c.prot = wp->mode & UFFDIO_WRITEPROTECT_MODE_WP ? PROT_READ : RW;
 	return buggy(&c);
 }

@@ -159,7 +159,7 @@ wrong "-v needs a value; -h helps" -v
 wrong "rest: not an option; -h helps" rest
 wrong "-v shared_dirt: no such; the nearest row is shared_dirty" -v shared_dirt
 wrong "-V libmicro_w8k: no such; the nearest row is libmicro_wz8k" -V libmicro_w8k
-wrong "-r mprotect.walk.acess: no such; the nearest row is walk" -r mprotect.walk.acess
+wrong "-r mprotect.walk.accesses: no such; the nearest row is walk" -r mprotect.walk.accesses
 wrong "-t nosuch: no such" -v walk -t nosuch
 wrong "-f mprotec: no such" -f mprotec
 wrong "these filters leave no test; time needs -p" -r mprotect.walk.time

@@ -1901,7 +1901,7 @@ static bool can_be_set(void (*set)(size_t bytes), size_t bytes)
 static void change_settings(void)
 {
 	int fd = open("/sys/kernel/mm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool alone = fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB);
+	bool any = chosen.thp || chosen.hugetlb, alone = any && !flock(fd, LOCK_EX | LOCK_NB);
 	bool thp = alone && chosen.thp && read_pmd_pagesize() && can_be_set(set_thp, 0);
 
 	/* with nothing set yet, as a child puts back whatever it knows of */
