@@ -149,11 +149,6 @@ static void catch_faults(bool on)
 	sigaction(SIGBUS, &sa, NULL);
 }
 
-static unsigned int call(char *p)
-{
-	return ((unsigned int (*)(void))p)();
-}
-
 /* @value: what is read, to be written, or returned by the function that is called */
 static enum outcome try(enum attempt what, char *p, uint64_t *value)
 {
@@ -165,7 +160,7 @@ static enum outcome try(enum attempt what, char *p, uint64_t *value)
 	else if (what == WRITE)
 		FORCE_WRITE(p, *value);
 	else
-		*value = call(p);
+		*value = ((unsigned int (*)(void))p)();
 	return WORKED;
 }
 
@@ -204,7 +199,8 @@ static void need_memory(unsigned long want)
 		  "total_inactive_file " },
 	};
 	unsigned long left = number_in("/proc/meminfo", "MemAvailable:"), n[4];
-	char line[PATH_MAX], path[2 * PATH_MAX], *group, *end;
+	static char line[PATH_MAX], path[2 * PATH_MAX];
+	char *group, *end;
 	FILE *f = fopen("/proc/self/cgroup", "re");
 	int i, v1;
 
@@ -232,16 +228,19 @@ static void need_memory(unsigned long want)
 		fclose(f);
 }
 
-/* Memory, address space and VMAs: the kernel answers ENOMEM beyond them. */
-static void need_room(unsigned long bytes, unsigned long space, unsigned long vmas)
+/* Memory, address space, what of it is private, and VMAs: ENOMEM beyond them */
+static void need_room(unsigned long bytes, unsigned long space, bool shared, unsigned long vmas)
 {
 	unsigned long most = number_in("/proc/sys/vm/max_map_count", "");
-	unsigned long used = number_in("/proc/self/status", "VmSize:");
+	unsigned long size = number_in("/proc/self/status", "VmSize:") + 1;
+	unsigned long data = number_in("/proc/self/status", "VmData:") + 1;
 	struct rlimit limit;
 
 	skip_if(most < vmas + 128, "needs %lu VMAs, vm.max_map_count is %lu", vmas + 128, most);
 	if (!getrlimit(RLIMIT_AS, &limit))
-		need("RLIMIT_AS", limit.rlim_cur, used == ULONG_MAX ? 0 : used << 10, space + REST);
+		need("RLIMIT_AS", limit.rlim_cur, size << 10, space + REST);
+	if (!getrlimit(RLIMIT_DATA, &limit) && !shared)
+		need("RLIMIT_DATA", limit.rlim_cur, data << 10, bytes + 64 * psize());
 	need_memory(bytes + bytes / 256 + REST);
 }
 
@@ -470,7 +469,7 @@ static void fill_in_64k(const struct map *m)
 	FORCE_WRITE(m->base, 1);
 	advise(m->base, m->page, MADV_DONTNEED);
 	advise(m->base, m->len, MADV_HUGEPAGE);
-	for (off = half; off < m->len; off += 2 * half)
+	for (off = half; half && off < m->len; off += 2 * half)
 		advise(m->base + off, m->len - off < half ? m->len - off : half, MADV_DONTFORK);
 	faults = faults_so_far();
 	write_pages(m, m->base, m->len);
@@ -635,7 +634,7 @@ static void map_open(struct map *m)
 
 	skip_if(m->row->fill == CODE && !code(1), "no code for this machine");
 	need_folios(m);
-	need_room(m->row->backing == HUGETLB ? 0 : m->len * m->regions * m->tasks, space,
+	need_room(m->len * m->regions * m->tasks, space, m->row->shared,
 		  3 * m->regions + (m->row->alternate ? m->len / m->page : 0));
 	area = mmap(NULL, space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	skip_if(area == MAP_FAILED, "mmap of %zu bytes of address space: %m", space);
@@ -694,7 +693,7 @@ static int touch_pages(const struct map *m, unsigned int task)
 		else if (m->row->touch == READ_TOUCH)
 			force_read_pages(p, m->part / m->page, m->page);
 		for (; m->row->touch == CALL_TOUCH && p < end; p += m->page)
-			if (call(p) != page_of(m, p) % CODES)
+			if (((unsigned int (*)(void))p)() != page_of(m, p) % CODES)
 				return -1;
 	}
 	return 0;
@@ -929,14 +928,11 @@ static bool sum_smaps(const struct map *m, struct vma *sum)
 	return f;
 }
 
-/* Pages of memory: neither nothing nor the zero page */
-#define has_pages(m, phase) \
-	((m)->row->fill == ZERO_PAGE ? (phase) == TOUCH : (m)->row->fill != ABSENT)
-
-static void check_smaps(const struct map *m, const struct vma *sum, enum phase phase)
+/* @pages: of memory are there, neither nothing nor the zero page */
+static void check_smaps(const struct map *m, const struct vma *sum, bool pages, enum phase phase)
 {
 	bool hugetlb = m->row->backing == HUGETLB;
-	size_t present = has_pages(m, phase) && !hugetlb ? m->len * m->regions : 0;
+	size_t present = pages && !hugetlb ? m->len * m->regions : 0;
 	size_t huge = m->row->folio == PMD ? present : 0, page = hugetlb ? m->folio : m->page;
 	const char *after = phase_name[phase];
 
@@ -950,7 +946,7 @@ static void check_smaps(const struct map *m, const struct vma *sum, enum phase p
 		     huge >> 10, page >> 10);
 }
 
-static void check_pagemap(const struct map *m, enum phase phase)
+static void check_pagemap(const struct map *m, bool pages, enum phase phase)
 {
 	uint64_t all = PM_PRESENT | PM_FILE | PM_MMAP_EXCLUSIVE | PM_UFFD_WP;
 	uint64_t due = m->row->fill == ABSENT ? 0 : PM_PRESENT, entry;
@@ -959,7 +955,7 @@ static void check_pagemap(const struct map *m, enum phase phase)
 
 	if (due && m->row->shared)
 		due |= PM_FILE;
-	if (has_pages(m, phase) && !m->mirror)
+	if (pages && !m->mirror)
 		due |= PM_MMAP_EXCLUSIVE;
 	if (m->uffd >= 0 && phase == PROTECT)
 		due |= PM_UFFD_WP;
@@ -976,13 +972,14 @@ static void check_pagemap(const struct map *m, enum phase phase)
 /* Every page is there, mapped once, and of the size it was; false: not all could be seen. */
 static bool check_state(const struct map *m, enum phase phase)
 {
+	bool pages = m->row->fill == ZERO_PAGE ? phase == TOUCH : m->row->fill != ABSENT;
 	struct vma sum;
 	bool smaps = sum_smaps(m, &sum);
 
 	if (smaps)
-		check_smaps(m, &sum, phase);
+		check_smaps(m, &sum, pages, phase);
 	if (m->pagemap >= 0)
-		check_pagemap(m, phase);
+		check_pagemap(m, pages, phase);
 	return smaps && m->pagemap >= 0;
 }
 
@@ -1525,13 +1522,13 @@ static void exhaust_vmas(struct call *call __maybe_unused)
 	char *p;
 
 	skip_if(limit > 100000, "vm.max_map_count is unknown, or too large to be reached");
-	need_room(0, len, 0);
+	need_room(0, len, true, 0);
 	p = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	skip_if(p == MAP_FAILED, "mmap of %zu bytes of address space: %m", len);
 	for (off = page; off < len - 2 * page; off += 2 * page)
 		if (madvise(p + off, page, MADV_DONTFORK))
 			break;
-	skip_if(off >= len - 2 * page, "the limit of VMAs cannot be reached");
+	skip_if(off / page < limit - 256 || off >= len - 2 * page, "the limit is not reached");
 	/* each took two; if there is one left, this takes it */
 	madvise(p + len - page, page, MADV_DONTFORK);
 }
@@ -1593,17 +1590,16 @@ FIXTURE_SETUP(mprotect_call)
 	self->call.base = mmap(NULL, (n + 2) * psize(), PROT_NONE,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	skip_if(self->call.base == MAP_FAILED, "mmap of %zu pages: %m", n + 2);
+	need_room(n * psize(), n * psize(), false, n);
 	self->call.base += psize();
 	self->call.len = variant->pages * (long)psize() + variant->bytes;
 	for (i = 0; i < n; i++) {
 		char *p = self->call.base + i * psize(), c = variant->before[i];
 		int flags = c == 's' ? MAP_SHARED : MAP_PRIVATE;
 
-		if (c == '.')
-			munmap(p, psize());
-		else if (c != 'n' &&
-			 mmap(p, psize(), RW, flags | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != p)
-			skip("mmap of a page: %m");
+		skip_if(c == '.' ? munmap(p, psize()) : c != 'n' &&
+			mmap(p, psize(), RW, flags | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != p,
+			"mmap or munmap of a page: %m");
 		if (strchr("wrs", c))
 			*(uint64_t *)p = WORD;
 		fail_if(c == 'r' && mprotect(p, psize(), PROT_READ), "before: %m");
@@ -1628,8 +1624,9 @@ static char letter(char *p, char want)
 	unsigned char touched = 1;
 	enum outcome got[2];
 
+	skip_if(want == 'u' && mincore(p, psize(), &touched), "needs mincore(): %m");
 	if (want == 'u')
-		return mincore(p, psize(), &touched) || touched ? '?' : 'u';
+		return touched ? '?' : 'u';
 	got[READ] = try(READ, p, &value);
 	if (got[READ] == MAPERR)
 		return '.';
@@ -1858,14 +1855,19 @@ static int read_options(int argc, char **argv, char **harness)
 }
 
 /*
- * Settings: what the chosen rows need. The kernel's helpers put them back at the
- * end. Folios that are asked for by madvise(), and none of other sizes instead:
+ * Settings: what the chosen rows need, which the kernel's helpers put back at the
+ * end. What the pool of hugetlb lacks; or the folios that are asked for by
+ * madvise(), and none of other sizes instead.
  */
-static void set_thp(size_t bytes __maybe_unused)
+static void set(size_t hugetlb)
 {
 	int pmd = sz2ord(read_pmd_pagesize(), psize()), i;
 	struct thp_settings settings;
 
+	if (hugetlb) {
+		hugetlb_setup_default(hugetlb / default_huge_page_size());
+		return;
+	}
 	thp_save_settings();
 	thp_read_settings(&settings);
 	if (settings.thp_enabled == THP_NEVER)
@@ -1876,14 +1878,8 @@ static void set_thp(size_t bytes __maybe_unused)
 	thp_push_settings(&settings);
 }
 
-/* What is missing in the pool; others keep what they have */
-static void set_hugetlb(size_t bytes)
-{
-	hugetlb_setup_default(bytes / default_huge_page_size());
-}
-
 /* The helpers end the program where a file of /sys is not as they want it: a child goes first. */
-static bool can_be_set(void (*set)(size_t bytes), size_t bytes)
+static bool can_be_set(size_t hugetlb)
 {
 	pid_t pid = fork();
 	int status;
@@ -1891,7 +1887,7 @@ static bool can_be_set(void (*set)(size_t bytes), size_t bytes)
 	if (!pid) {
 		if (!freopen("/dev/null", "w", stdout) || dup2(fileno(stdout), STDERR_FILENO) < 0)
 			_exit(KSFT_SKIP);
-		set(bytes);
+		set(hugetlb);
 		exit(KSFT_PASS);
 	}
 	return pid > 0 && waitpid(pid, &status, 0) == pid && !status;
@@ -1902,13 +1898,13 @@ static void change_settings(void)
 {
 	int fd = open("/sys/kernel/mm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool any = chosen.thp || chosen.hugetlb, alone = any && !flock(fd, LOCK_EX | LOCK_NB);
-	bool thp = alone && chosen.thp && read_pmd_pagesize() && can_be_set(set_thp, 0);
+	bool thp = alone && chosen.thp && read_pmd_pagesize() && can_be_set(0);
 
 	/* with nothing set yet, as a child puts back whatever it knows of */
-	if (alone && chosen.hugetlb && can_be_set(set_hugetlb, chosen.hugetlb))
-		set_hugetlb(chosen.hugetlb);
+	if (alone && chosen.hugetlb && can_be_set(chosen.hugetlb))
+		set(chosen.hugetlb);
 	if (thp)
-		set_thp(0);
+		set(0);
 }
 
 /* Signals, and what is done at the end, are the first process's. A child dies with its parent. */
@@ -1952,18 +1948,21 @@ static void set_signals(void)
 	signal(SIGXCPU, no_time_left);
 }
 
-/* The harness calls every test failed where it cannot fork, or open one more file. */
+/* The harness calls every test failed where it cannot fork twice, or open one more file. */
 static void check_harness(void)
 {
 	pid_t pid = fork();
-	int fd;
+	int status = 0, fd;
 
-	if (!pid)
-		_exit(KSFT_PASS);
+	if (!pid) {
+		pid = fork();
+		waitpid(pid, &status, 0);
+		_exit(pid < 0);
+	}
 	fd = pid < 0 ? -1 : syscall(__NR_pidfd_open, pid, 0);
-	if (fd < 0)
-		ksft_exit_skip("cannot fork, or watch a process: %s\n", strerror(errno));
-	waitpid(pid, NULL, 0);
+	waitpid(pid, &status, 0);
+	if (fd < 0 || status)
+		ksft_exit_skip("cannot fork twice, or watch a process\n");
 	close(fd);
 }
 
@@ -1992,9 +1991,9 @@ int main(int argc, char **argv)
 	/* now, as the helpers have something to say; the harness then leaves it alone */
 	ksft_print_header();
 	setenv("KSFT_TAP_LEVEL", "1", true);
-	check_harness();
 	change_settings();
 	/* the helpers' own know nothing of the record */
 	set_signals();
+	check_harness();
 	return test_harness_run(argc, harness);
 }
